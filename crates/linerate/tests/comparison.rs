@@ -94,18 +94,23 @@ fn a_diagnosis_has_a_grade_for_each_cause() {
     assert!(output.status.code() == Some(2) && text(&output).contains("neither a rate"), "{}", text(&output));
 }
 
+/// What a diagnosis of this path names first, where it proves a fault.
+#[track_caller]
+fn first_proved(target: &[&str]) -> Value {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let arguments = ["--profile", "quick", "--quiet", "--output", out, "--format", "json"];
+    let output = linerate(&[&["diagnose"], target, &arguments].concat());
+    assert_eq!(output.status.code(), Some(10), "{}", text(&output));
+    let mut report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    report["verdicts"][0].take()
+}
+
 /// The path's fault is put in by hand: a program that pins its send buffer.
 #[test]
 #[ignore = "takes some minutes: ./test --long"]
 fn a_pinned_send_buffer_is_proved_on_a_lab() {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().to_str().unwrap();
-    let target = ["lab:delay=5ms", "--base", "socket.send-buffer=64KiB"];
-    let arguments = ["--profile", "quick", "--quiet", "--output", out, "--format", "json"];
-    let output = linerate(&[&["diagnose"], &target[..], &arguments].concat());
-    assert_eq!(output.status.code(), Some(10), "{}", text(&output));
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let first = &report["verdicts"][0];
+    let first = first_proved(&["lab:delay=5ms", "--base", "socket.send-buffer=64KiB"]);
     let causes = ["small-send-buffer", "small-buffers"];
     assert!(causes.iter().any(|cause| first["cause"] == *cause), "{first}");
     assert!(first["grade"] == "proved" && first["gain"]["low"].as_f64() > Some(1.0), "{first}");
@@ -115,14 +120,7 @@ fn a_pinned_send_buffer_is_proved_on_a_lab() {
 #[test]
 #[ignore = "takes minutes: ./test --long"]
 fn a_delayed_acknowledgement_is_proved_on_a_lab() {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().to_str().unwrap();
-    let target = ["lab", "--fault", "write-write-read"];
-    let arguments = ["--profile", "quick", "--quiet", "--output", out, "--format", "json"];
-    let output = linerate(&[&["diagnose"], &target[..], &arguments].concat());
-    assert_eq!(output.status.code(), Some(10), "{}", text(&output));
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let first = &report["verdicts"][0];
+    let first = first_proved(&["lab", "--fault", "write-write-read"]);
     let found = [&first["cause"], &first["grade"], &first["experiment"]];
     assert_eq!(found, ["nagle-delayed-ack", "proved", "tcp.no-delay=on"], "{first}");
 }
@@ -131,14 +129,7 @@ fn a_delayed_acknowledgement_is_proved_on_a_lab() {
 #[test]
 #[ignore = "waits for what does not come: ./test --long"]
 fn a_black_hole_is_proved_on_a_lab() {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().to_str().unwrap();
-    let target = ["lab:wire=user", "--fault", "mtu-black-hole=1000"];
-    let arguments = ["--profile", "quick", "--quiet", "--output", out, "--format", "json"];
-    let output = linerate(&[&["diagnose"], &target[..], &arguments].concat());
-    assert_eq!(output.status.code(), Some(10), "{}", text(&output));
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let first = &report["verdicts"][0];
+    let first = first_proved(&["lab:wire=user", "--fault", "mtu-black-hole=1000"]);
     let found = [&first["cause"], &first["grade"], &first["experiment"]];
     assert_eq!(found, ["mtu-black-hole", "proved", "tcp.mss=536"], "{first}");
 }

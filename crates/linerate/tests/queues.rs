@@ -16,6 +16,7 @@ use tempfile::TempDir;
 const CABLE: &str = "ip link add many0 numrxqueues 4 numtxqueues 4 type veth peer name many1 numrxqueues 4 \
      numtxqueues 4 && ip addr add 10.77.0.1/24 dev many0 && ip link set many0 up && ip link set many1 up";
 const QUEUES: &str = "/sys/class/net/many0/queues";
+const LEFT_OUT: &str = "left out: ";
 const BASE: &str = "LINERATE_TEST_SETTINGS";
 
 fn lab() -> Lab {
@@ -38,12 +39,15 @@ fn on_host(lab: &Lab, script: &str) -> String {
     printed(lab.hosts()[0].command("sh"), script)
 }
 
-/// Runs a part on a host of the lab, behind a script.
-fn run(lab: &Lab, before: &str, part: &str) {
+/// Runs a part of a test on a host of the lab, behind a script; what the part left out is a skip of the test.
+fn run(test: &str, lab: &Lab, before: &str, part: &str) {
     let program = std::env::current_exe().unwrap();
     let script = format!("{before} {} --exact queues::{part} --ignored --nocapture", program.display());
     let said = on_host(lab, &script);
     assert!(said.contains("1 passed"), "{said}");
+    if let Some((_, why)) = said.lines().find_map(|line| line.split_once(LEFT_OUT)) {
+        println!("SKIP: {test}: {why}");
+    }
 }
 
 fn settings(texts: &[&str]) -> Vec<Setting> {
@@ -72,7 +76,8 @@ fn all_cpus() -> String {
 
 #[test]
 fn queues_and_their_steering_are_put_back() {
-    run(&lab(), &format!("{CABLE};"), "a_host_s_queues_are_set");
+    let test = "queues_and_their_steering_are_put_back";
+    run(test, &lab(), &format!("{CABLE};"), "a_host_s_queues_are_set");
 }
 
 #[test]
@@ -91,7 +96,7 @@ fn a_host_s_queues_are_set() {
     set(&[]);
     assert_eq!(masks().len(), 4);
     if !may_steer() {
-        return println!("skipped: this user may not steer packets");
+        return println!("{LEFT_OUT}this user may not steer packets");
     }
     let (all, none) = (all_cpus(), masks()[0].clone());
     let is_all = |mask: &String| mask.trim_start_matches(['0', ',']).replace(',', "") == all;
@@ -112,14 +117,15 @@ fn a_host_s_queues_are_set() {
 
 #[test]
 fn what_an_administrator_steers_is_left() {
-    run(&lab(), &format!("{CABLE};"), "an_administrator_steers_a_queue");
+    let test = "what_an_administrator_steers_is_left";
+    run(test, &lab(), &format!("{CABLE};"), "an_administrator_steers_a_queue");
 }
 
 #[test]
 #[ignore = "a part, which runs on a host of a lab"]
 fn an_administrator_steers_a_queue() {
     if !may_steer() || all_cpus() == "1" {
-        return println!("skipped: this user may not steer packets, or there is one CPU");
+        return println!("{LEFT_OUT}this user may not steer packets, or there is one CPU");
     }
     let folder = TempDir::new().unwrap();
     let mut host = HostSettings::new(folder.path());
@@ -146,6 +152,7 @@ fn an_administrator_steers_a_queue() {
 fn sysfs_of_another_namespace_is_refused() {
     let lab = lab();
     run(
+        "sysfs_of_another_namespace_is_refused",
         &lab,
         &format!("{CABLE}; unshare --net sh -c '{CABLE}; exec \"$@\"' sh"),
         "a_stranger_s_queues_are_refused",
@@ -196,6 +203,11 @@ fn queues_are_put_back_after_a_kill() {
     let is_left = "rps_cpus of rx-0 of many0 is 1, which somebody else made it meanwhile";
     assert_eq!(printed.contains(is_left), steered, "{printed}");
     assert_eq!(on_host(&lab, &state), "4");
+    if !steered {
+        println!(
+            "SKIP: queues_are_put_back_after_a_kill: this user may not steer packets, or there is one CPU"
+        );
+    }
 }
 
 #[test]

@@ -241,11 +241,11 @@ fn a_thread_with_other_numbers_is_not_looked_for_in_vain() {
     assert!(trace["notes"].to_string().contains("PID namespace"), "{}", trace["notes"]);
 }
 
-#[test]
-fn a_busy_cpu_is_in_the_run_queue() {
+/// What comes of this while four threads want the CPU that the receiver has.
+fn beside_four_that_spin<T>(run: impl FnOnce() -> T) -> T {
     let last = *thread::allowed_cpus().unwrap().last().unwrap();
     let stop = AtomicBool::new(false);
-    let trace = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 thread::pin(&[last]).unwrap();
@@ -254,10 +254,16 @@ fn a_busy_cpu_is_in_the_run_queue() {
                 }
             });
         }
-        let trace =
-            traced("lab", &["--wait", "sleep", "--level", "0", "--exchanges", "300", "--blocks", "6"]);
+        let came = run();
         stop.store(true, Ordering::Relaxed);
-        trace
+        came
+    })
+}
+
+#[test]
+fn a_busy_cpu_is_in_the_run_queue() {
+    let trace = beside_four_that_spin(|| {
+        traced("lab", &["--wait", "sleep", "--level", "0", "--exchanges", "300", "--blocks", "6"])
     });
     is_whole(&trace, 0);
     let [slowest, middle] = ["slowest_ns", "middle_ns"].map(|key| stages(&trace["waits"][0], key));

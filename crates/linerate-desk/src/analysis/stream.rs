@@ -183,7 +183,7 @@ fn counted(side: &StreamSide, name: &str) -> Option<u64> {
 
 /// Of the way that the stream goes: the other way go the bytes by which its ends begin and end a block.
 fn of_packet(side: &StreamSide, bytes: &str, packets: &str) -> Option<f64> {
-    let bytes = counted(side, bytes).filter(|bytes| 2 * bytes > side.bytes)?;
+    let bytes = counted(side, bytes).filter(|bytes| bytes.saturating_mul(2) > side.bytes)?;
     ratio(bytes as f64, counted(side, packets)? as f64)
 }
 
@@ -200,7 +200,7 @@ fn of_sender(side: &StreamSide, field: &str) -> Option<f64> {
 }
 
 fn of_series(side: &StreamSide, name: &str) -> Option<f64> {
-    let ended = side.begun_ns + side.elapsed_ns;
+    let ended = side.begun_ns.saturating_add(side.elapsed_ns);
     let within = side.series.iter().filter_map(|series| Some((series, series.values.get(name)?))).flat_map(
         |(series, values)| {
             series.at_ns.iter().zip(values).filter(|(at, _)| **at >= side.begun_ns && **at <= ended)

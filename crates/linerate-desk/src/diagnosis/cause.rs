@@ -195,16 +195,15 @@ impl Look<'_> {
             (false, made)
                 if self.compared.doubts.is_empty() && made.iter().all(|one| self.is_ruled_out(one)) =>
             {
-                match self.compared.margin <= MOST_MARGIN {
-                    true => Grade::RuledOut,
-                    false => {
-                        let hidden = percent(self.compared.margin);
-                        evidence.push(format!(
-                            "what changes it by less than {hidden} is lost in this machine's noise"
-                        ));
-                        Grade::CannotTell
-                    }
-                }
+                let margin = self.compared.margin;
+                let is_lost = margin > MOST_MARGIN;
+                evidence.extend(is_lost.then(|| {
+                    format!(
+                        "what changes it by less than {} is lost in this machine's noise",
+                        percent(margin)
+                    )
+                }));
+                if is_lost { Grade::CannotTell } else { Grade::RuledOut }
             }
             (false, made) if self.was_left(made) => {
                 evidence.push(LEFT.into());
@@ -214,7 +213,7 @@ impl Look<'_> {
                 let is_open = |one: &&ArmCandidate| {
                     one.verdict == Verdict::Different && one.is_gain && one.confirmed.is_none()
                 };
-                evidence.extend(made.iter().copied().any(|one| is_open(&one)).then(|| UNCONFIRMED.into()));
+                evidence.extend(made.iter().any(is_open).then(|| UNCONFIRMED.into()));
                 Grade::CannotTell
             }
         };

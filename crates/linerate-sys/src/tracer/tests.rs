@@ -120,9 +120,9 @@ fn a_stream_is_counted_and_no_other() {
 }
 
 #[test]
-fn a_packet_that_is_dropped_is_told_with_its_reason() {
+fn reasons_to_drop_have_the_kernels_own_names() {
     if let Some(why) = may_not() {
-        return println!("SKIP: a_packet_that_is_dropped_is_told_with_its_reason: {why}");
+        return println!("SKIP: reasons_to_drop_have_the_kernels_own_names: {why}");
     }
     // What this kernel calls them: include/net/dropreason-core.h.
     let names = reasons::names().unwrap();

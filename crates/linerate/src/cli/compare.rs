@@ -6,7 +6,6 @@ use super::report::{columns, read_recording};
 use super::watch::warn;
 use super::{print, verdict_code};
 use crate::analysis::{RunNumbers, compare_runs};
-use crate::record::Header;
 use crate::report::{runs_json, runs_text};
 use crate::state::Entry;
 use crate::unit::counted;
@@ -25,7 +24,8 @@ pub fn main(args: &Compare) -> Result<ExitCode> {
         return Err(Error::usage(what, "name another one: a run compared with itself says nothing"));
     }
     let (a, b) = (runs(&a)?, runs(&b)?);
-    let is_of = |one: &Run| b.iter().find(|other| one.key.is_some() && one.key == other.key);
+    let is_of =
+        |one: &Run| b.iter().find(|other| one.beginning.is_some() && one.beginning == other.beginning);
     if let Some((one, other)) = a.iter().find_map(|one| Some((one, is_of(one)?))) {
         let what = format!("{} and {} are of one run", one.file.display(), other.file.display());
         return Err(Error::usage(what, "name another one: a run compared with itself says nothing"));
@@ -89,15 +89,23 @@ fn there(runs: &[Entry], whose: &str) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// What a run and those that go on with it have in common: the second and the plan's hash that it began with, its seed, when
-/// its first step was, and its machines.
-type Key = (String, String, u64, Option<u64>, Vec<String>);
+/// What a run and those that go on with it have in common.
+#[derive(PartialEq)]
+struct Beginning {
+    /// The second in which it began.
+    utc: String,
+    plan_hash: String,
+    seed: u64,
+    /// When its first step was, since then.
+    first_ns: Option<u64>,
+    machines: Vec<String>,
+}
 
 /// A run with its numbers.
 struct Run {
     file: PathBuf,
-    /// When it began, with what, on which machines; none of another tool's.
-    key: Option<Key>,
+    /// None of another tool's.
+    beginning: Option<Beginning>,
     steps: usize,
     numbers: RunNumbers,
 }
@@ -107,19 +115,20 @@ fn runs(files: &[PathBuf]) -> Result<Vec<Run>> {
     let mut found: Vec<Run> = Vec::new();
     for file in files {
         let recording = read_recording(file)?;
-        let machines = recording.hosts.iter().map(|host| host.machine.clone());
-        let first_ns = recording.steps.first().map(|step| step.at_ns);
-        let key = recording.header.as_ref().map(|header| {
-            let Header { utc, plan_hash, plan, .. } = header;
-            (utc.clone(), plan_hash.clone(), plan.seed, first_ns, machines.collect())
+        let beginning = recording.header.as_ref().map(|header| Beginning {
+            utc: header.utc.clone(),
+            plan_hash: header.plan_hash.clone(),
+            seed: header.plan.seed,
+            first_ns: recording.steps.first().map(|step| step.at_ns),
+            machines: recording.hosts.iter().map(|host| host.machine.clone()).collect(),
         });
         let run = Run {
             file: file.clone(),
-            key,
+            beginning,
             steps: recording.steps.len(),
             numbers: RunNumbers::from_recording(&recording),
         };
-        match found.iter_mut().find(|known| known.key.is_some() && known.key == run.key) {
+        match found.iter_mut().find(|known| known.beginning.is_some() && known.beginning == run.beginning) {
             Some(known) if known.steps < run.steps => *known = run,
             Some(_) => {}
             None => found.push(run),

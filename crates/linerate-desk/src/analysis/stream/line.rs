@@ -39,7 +39,8 @@ pub(super) fn lines(trace: &StreamTrace, hosts: [HostId; 2]) -> StreamLines {
         for (side, host, sends) in [(&block.sending, hosts[0], true), (&block.receiving, hosts[1], false)] {
             put(&mut all, side, host, sends);
         }
-        all.end_ns += block.sending.elapsed_ns.max(block.receiving.elapsed_ns);
+        let took_ns = block.sending.elapsed_ns.max(block.receiving.elapsed_ns);
+        all.end_ns = all.end_ns.saturating_add(took_ns);
     }
     all
 }
@@ -60,7 +61,7 @@ fn put(all: &mut StreamLines, side: &StreamSide, host: HostId, sends: bool) {
                 else {
                     continue;
                 };
-                line.at_ns.push(all.end_ns + since);
+                line.at_ns.push(all.end_ns.saturating_add(since));
                 line.values.push(*value);
             }
         }

@@ -2,7 +2,7 @@
 
 use super::access::{DEFAULT, cpus_with};
 use super::place::Place;
-use super::queue::{is_empty, mask, queues};
+use super::queue::{ABSENT, is_empty, mask, queues};
 use crate::plan::{HostAddress, Setting, sysctl_value};
 use crate::vocabulary::{AdapterNumbers, AdapterPlace, HOST_KNOBS, HostKnob, HostPlace};
 use crate::{Error, Result};
@@ -107,7 +107,7 @@ fn nothing_goes_with_queues(interface: &str, before: Before<'_>) -> Result<()> {
     let of_file = |file| queues.iter().map(move |queue| Place::OfQueue(file, *queue, interface.into()));
     for place in files.flat_map(of_file) {
         let found = before(&place)?;
-        if !is_empty(&found) {
+        if found != ABSENT && !is_empty(&found) {
             let what = format!("{place} is {found}, which nobody could put back where the queue goes");
             return Err(Error::unavailable(what, ""));
         }
