@@ -113,7 +113,7 @@ pub fn analyse(recording: &Recording) -> Analysis {
     let suites = suite::suites(recording);
     let suite_layers = if is_matrix { Vec::new() } else { ladder::of_suites(recording) };
     let mut suite_curves = if is_matrix { Vec::new() } else { curve::suite_curves(recording) };
-    curve::describe_anomalies(recording, &mut suite_curves);
+    curve::describe_suites(recording, &mut suite_curves);
     let suite_numbers = suite::shown_numbers(recording);
     let drifts = stability::drifts(recording, curves.iter().chain(&suite_curves));
     Analysis {

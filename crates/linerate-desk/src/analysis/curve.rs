@@ -210,9 +210,14 @@ pub(super) fn describe(recording: &Recording, curves: &mut [Curve]) {
     }
 }
 
-/// Adds to each curve what came of the sizes that stood apart.
-pub(super) fn describe_anomalies(recording: &Recording, curves: &mut [Curve]) {
-    for curve in curves {
-        curve.anomalies = anomaly::anomalies(recording, curve);
+/// Adds to each curve of a suite where it breaks, and what came of the sizes that stood apart: all else is said of a ladder
+/// as a whole.
+pub(super) fn describe_suites(recording: &Recording, curves: &mut [Curve]) {
+    for index in 0..curves.len() {
+        let curve = &curves[index];
+        let facts = Facts::for_curve(recording, curves, curve);
+        let breaks = breaks(curve, &refined(recording, &curve.case), &facts);
+        let anomalies = anomaly::anomalies(recording, curve);
+        (curves[index].breaks, curves[index].anomalies) = (breaks, anomalies);
     }
 }

@@ -77,7 +77,8 @@ fn suites(analysis: &Analysis, diagnosis: &Diagnosis) -> Vec<SuiteReport> {
         });
         found.collect()
     };
-    analysis.suites.iter().map(|suite| super::suite::entry(suite, of_suite(&suite.name))).collect()
+    let entry = |suite| super::suite::entry(suite, &analysis.suite_curves, of_suite(&suite.name));
+    analysis.suites.iter().map(entry).collect()
 }
 
 fn run(recording: &Recording, analysis: &Analysis) -> Run {

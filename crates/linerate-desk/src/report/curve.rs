@@ -6,6 +6,7 @@ use crate::analysis::{Break, Curve, Point};
 use crate::plan::Profile;
 use crate::unit::{Bytes, Nanoseconds};
 use crate::vocabulary::{BREAKS, Pattern, Rung, Weight};
+use std::cmp::Ordering;
 
 /// A step below this share of the time is left to the JSON form, unless pairs confirmed it.
 const LEAST_SHARE: f64 = 0.05;
@@ -48,7 +49,8 @@ pub(super) fn curve(curve: &Curve, profile: Option<&Profile>) -> CurveEntry {
     }
 }
 
-fn entry(found: &Break) -> BreakEntry {
+/// The entry of a break.
+pub(super) fn entry(found: &Break) -> BreakEntry {
     let class = BREAKS.iter().find(|class| class.name == found.class);
     BreakEntry {
         at_bytes: found.at_bytes,
@@ -76,13 +78,34 @@ pub(super) fn notes(report: &Report) -> Vec<Note> {
         .flat_map(|curve| curve.breaks.iter().map(of_curve(curve)))
         .filter(|(curve, found)| found.sure && (found.confirmed.is_some() || is_clear(curve, found)))
         .collect();
-    found.sort_by(|(_, a), (_, b)| {
-        let sooner = b.confirmed.is_some().cmp(&a.confirmed.is_some());
-        sooner.then(share(b).total_cmp(&share(a)))
-    });
+    found.sort_by(|(_, a), (_, b)| order(a, b));
     let note =
         |(curve, found)| Note::new("break", format!("{}.", break_sentence(curve, found)), Weight::Seen);
-    found.into_iter().map(note).collect()
+    found.into_iter().map(note).chain(of_suites(report)).collect()
+}
+
+/// Confirmed ones first, then the larger ones.
+fn order(a: &BreakEntry, b: &BreakEntry) -> Ordering {
+    let sooner = b.confirmed.is_some().cmp(&a.confirmed.is_some());
+    sooner.then(share(b).total_cmp(&share(a)))
+}
+
+/// The same of the figures of suites: what pairs confirmed, each once though several figures show it.
+fn of_suites(report: &Report) -> Vec<Note> {
+    let figures = report.suites.iter().flat_map(|suite| &suite.figures);
+    let series = figures.flat_map(|figure| figure.series.iter().map(move |series| (figure, series)));
+    let mut found: Vec<(String, &BreakEntry)> = Vec::new();
+    for (figure, series) in series {
+        let label = if series.label.is_empty() { &figure.title } else { &series.label };
+        let largest = series.points.iter().filter_map(|point| point.x).fold(0.0, f64::max);
+        for one in series.breaks.iter().filter(|one| one.sure && one.confirmed.is_some()) {
+            if !found.iter().any(|(_, known)| *known == one) {
+                found.push((format!("{label} ({}): {}", figure.id, change(one, largest)), one));
+            }
+        }
+    }
+    found.sort_by(|(_, a), (_, b)| order(a, b));
+    found.into_iter().map(|(text, _)| Note::new("break", format!("{text}."), Weight::Seen)).collect()
 }
 
 /// Whether a break is worth a word though no pairs confirmed it. A stream's time a message also moves with
@@ -114,6 +137,13 @@ pub(super) fn break_sentence(curve: &CurveEntry, found: &BreakEntry) -> String {
     let flows = if curve.flows > 1 { format!(" x {}", curve.flows) } else { String::new() };
     let place =
         if curve.from == curve.to { curve.from.to_string() } else { format!("{}>{}", curve.from, curve.to) };
+    let largest = curve.points.last().map_or(0.0, |point| point.message_bytes as f64);
+    let wait = if waits(&curve.id) { format!(" {}", curve.wait) } else { String::new() };
+    format!("{}{flows}{wait} {} {place}: {}", curve.id, curve.pattern, change(found, largest))
+}
+
+/// `+3.00 ms from 128 KiB on (protocol-switch; confirmed, 10 of 10 pairs)`, of a curve whose largest size is this.
+fn change(found: &BreakEntry, largest: f64) -> String {
     let change = match found.jump_ns {
         Some(jump) => {
             format!("{}{}", if jump.median < 0.0 { "-" } else { "+" }, Nanoseconds(jump.median.abs()))
@@ -126,18 +156,14 @@ pub(super) fn break_sentence(curve: &CurveEntry, found: &BreakEntry) -> String {
         ),
     };
     // Far beyond the measured sizes two lines meet by chance.
-    let largest = curve.points.last().map_or(0.0, |point| 2.0 * point.message_bytes as f64);
-    let pays = found.best_threshold_bytes.filter(|bytes| *bytes <= largest);
+    let pays = found.best_threshold_bytes.filter(|bytes| *bytes <= 2.0 * largest);
     let pays = pays.map(|bytes| format!("; would pay from {} on", rounded(bytes)));
     let confirmed = match &found.confirmed {
         Some(confirmed) => format!("; confirmed, {} of {} pairs", confirmed.agree, confirmed.pairs),
         None => String::new(),
     };
-    let wait = if waits(&curve.id) { format!(" {}", curve.wait) } else { String::new() };
     format!(
-        "{}{flows}{wait} {} {place}: {change} from {} on ({}{confirmed}{})",
-        curve.id,
-        curve.pattern,
+        "{change} from {} on ({}{confirmed}{})",
         Bytes(found.at_bytes),
         found.class,
         pays.unwrap_or_default(),

@@ -108,6 +108,7 @@ fn header(sheets: &[Sheet]) -> Markup {
                     @if !sheet.label.is_empty() { span.label { (sheet.label) } " " }
                     (heading(&sheet.report, None)) " · "
                     @if sheet.report.imported.is_none() { "profile " (sheet.report.run.profile) " · " }
+                    @if sheet.report.imported.is_some() { "read on " }
                     time datetime=(sheet.report.run.utc) { (sheet.report.run.utc.replace('T', " ").replace('Z', " UTC")) }
                 }
             }

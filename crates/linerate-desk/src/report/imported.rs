@@ -63,12 +63,17 @@ pub(super) fn named(report: &ImportedReport) -> String {
     format!("{}{version}", report.tool)
 }
 
+/// The fact that is the date of a run where its file says it without a time zone.
+const OWN_DATE: &str = "Date";
+
 /// The answer in one sentence: who measured, and that it was not us.
 pub(super) fn sentence(report: &ImportedReport) -> String {
     let when = report
         .measured_utc
         .as_ref()
-        .map_or("at a time that its file does not say".into(), |utc| format!("at {utc}"));
+        .map(|utc| format!("at {utc}"))
+        .or_else(|| report.facts.get(OWN_DATE).map(|date| format!("on {date}, by its own clock")))
+        .unwrap_or("at a time that its file does not say".into());
     format!("What {} measured {when}. linerate measured none of it.", named(report))
 }
 

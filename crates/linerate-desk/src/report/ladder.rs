@@ -183,6 +183,8 @@ fn rate(estimate: Option<Estimate>) -> String {
 /// The half-width in percent; the number of passes where there is no interval.
 fn width(estimate: Option<Estimate>) -> String {
     let text = |estimate: Estimate| match estimate.relative_half_width() {
+        // It does not reach below nothing.
+        Some(share) if share > 1.0 => format!("+{} %", significant(100.0 * share, 2)),
         Some(share) => format!("±{} %", significant(100.0 * share, if share < 0.1 { 1 } else { 2 })),
         None => format!("n={}", estimate.n),
     };

@@ -11,19 +11,21 @@ pub(super) use table::{about as about_row, written as written_cell};
 use super::block::{Block, bands};
 use super::line::wrapped;
 use super::shape::{
-    CaseWarning, ClaimEntry, SuiteFigureEntry, SuitePointEntry, SuiteReport, SuiteSeriesEntry,
+    BreakEntry, CaseWarning, ClaimEntry, SuiteFigureEntry, SuitePointEntry, SuiteReport, SuiteSeriesEntry,
 };
-use crate::analysis::{ClaimOutcome, FigureValues, Holds, SeriesValues, SuiteValues, ValueAt, measure};
+use super::curve::entry as break_entry;
+use crate::analysis::{ClaimOutcome, Curve, FigureValues, Holds, SeriesValues, SuiteValues, ValueAt, measure};
+use crate::plan::Factor;
 use crate::statistic::Estimate;
 use crate::unit::{BitRate, Nanoseconds, counted, percent, significant};
 
 /// The JSON form of what a suite gave.
-pub(super) fn entry(suite: &SuiteValues, warnings: Vec<CaseWarning>) -> SuiteReport {
+pub(super) fn entry(suite: &SuiteValues, curves: &[Curve], warnings: Vec<CaseWarning>) -> SuiteReport {
     SuiteReport {
         name: suite.name.clone(),
         about: suite.about.clone(),
         paper: suite.paper.clone(),
-        figures: suite.figures.iter().map(figure).collect(),
+        figures: suite.figures.iter().map(|values| figure(values, curves)).collect(),
         tables: suite.tables.iter().map(table::entry).chain(suite.stages.iter().map(stages::entry)).collect(),
         claims: suite.claims.iter().map(claim).collect(),
         left_out: suite.left_out.clone(),
@@ -31,7 +33,7 @@ pub(super) fn entry(suite: &SuiteValues, warnings: Vec<CaseWarning>) -> SuiteRep
     }
 }
 
-fn figure(values: &FigureValues) -> SuiteFigureEntry {
+fn figure(values: &FigureValues, curves: &[Curve]) -> SuiteFigureEntry {
     let said = |at: &ValueAt| if at.said == at.x.name { String::new() } else { at.said.clone() };
     let point = |at: &ValueAt| SuitePointEntry {
         at: at.x.name.clone(),
@@ -44,6 +46,7 @@ fn figure(values: &FigureValues) -> SuiteFigureEntry {
         name: series.name.clone(),
         label: series.words.label.clone(),
         points: series.points.iter().map(point).collect(),
+        breaks: breaks(values, series, curves),
     };
     SuiteFigureEntry {
         id: values.figure.id.clone(),
@@ -57,6 +60,13 @@ fn figure(values: &FigureValues) -> SuiteFigureEntry {
         untold: untold(values),
         ranking: values.ranking.as_ref().map(ranking::entry),
     }
+}
+
+/// Where a series breaks along the size of messages: its case's curve does, of whichever number is along y.
+fn breaks(values: &FigureValues, series: &SeriesValues, curves: &[Curve]) -> Vec<BreakEntry> {
+    let is_along = values.figure.x == Factor::Size && !series.is_besides;
+    let curve = curves.iter().find(|curve| is_along && curve.case == series.case);
+    curve.map_or_else(Vec::new, |curve| curve.breaks.iter().map(break_entry).collect())
 }
 
 fn claim(outcome: &ClaimOutcome) -> ClaimEntry {
@@ -228,6 +238,10 @@ fn cells(series: &SuiteSeriesEntry, level: &str, unit: &str) -> Vec<String> {
 fn spread(value: &Estimate, unit: &str) -> String {
     match (unit, value.half_width(), value.relative_half_width()) {
         ("1", Some(points), _) => format!("±{} pp", significant(100.0 * points, 2)),
+        // An interval that reaches far to one side reaches not below nothing on the other.
+        (_, _, Some(share)) if share > 1.0 && value.low.is_some_and(|low| low >= 0.0) => {
+            format!("up to {}", written(value.high.unwrap_or(value.median), unit))
+        }
         (_, _, Some(share)) => format!("±{}", percent(share)),
         _ => format!("n={}", value.n),
     }
@@ -264,6 +278,9 @@ pub(super) fn evidence(claim: &ClaimEntry) -> String {
     });
     let also = match (&claim.condition, claim.holds, claim.further_passes) {
         (Some(condition), ..) => format!("; {condition}"),
+        (None, Holds::CannotTell, Some(passes)) if claim.value.is_some_and(|value| value.low.is_none()) => {
+            format!("; there is no interval before {}", counted(passes, "more pass"))
+        }
         (None, Holds::CannotTell, Some(passes)) => {
             format!("; about {} would tell", counted(passes, "more pass"))
         }

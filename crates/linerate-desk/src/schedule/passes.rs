@@ -328,7 +328,8 @@ impl Passes {
             recording,
             entries: &self.entries,
             plan: &self.plan,
-            left_ns: self.budget_ns.saturating_sub(recording.spent_ns()),
+            // Where a number of passes was asked for, what was thought that they take is no time to spend.
+            left_ns: if self.is_counted { 0 } else { self.budget_ns.saturating_sub(recording.spent_ns()) },
             reserve_ns: self.budget_ns / RESERVE,
         };
         let Some(batch) = self.study.next(&scene) else { return Vec::new() };

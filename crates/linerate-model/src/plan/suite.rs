@@ -211,6 +211,9 @@ pub struct SuiteFigure {
     /// The paper's hosts whose values are drawn beside it, where not all are: `F`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub testbed: Option<String>,
+    /// The group of series that the paper's values stand beside, by a part of their configuration; else beside all.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub stated_groups: BTreeMap<String, String>,
     /// The case, a micro-benchmark of the same rungs, whose ranking of the transports its own is set against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
@@ -355,6 +358,7 @@ impl SuiteFigure {
             caption: String::new(),
             published: None,
             testbed: None,
+            stated_groups: BTreeMap::new(),
             against: None,
         }
     }

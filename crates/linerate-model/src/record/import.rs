@@ -276,8 +276,10 @@ fn draft(run: &Run, importer: &Importer) -> Read<Draft> {
     let mut draft = (importer.read)(run)?;
     complaints(&mut draft);
     if draft.rows.is_empty() {
-        // What the tool itself says went wrong is the reason, where it says something.
-        let own = draft.doubts.iter().find(|doubt| doubt.contains(SAYS)).or(draft.doubts.first());
+        // What the tool itself says went wrong is the reason, where it says something; what it leaves out is none.
+        let is_reason = |doubt: &&String| !doubt.contains(NOT_SAID);
+        let own = draft.doubts.iter().find(|doubt| doubt.contains(SAYS));
+        let own = own.or(draft.doubts.iter().find(is_reason));
         let why = own.map_or(String::new(), |doubt| format!(": {doubt}"));
         let hint = TOOLS.iter().find(|tool| tool.name == importer.tool).map_or("", |tool| tool.again);
         return refuse(format!("it holds no result of {} that is read here{why}", importer.tool), hint);
@@ -291,6 +293,9 @@ fn draft(run: &Run, importer: &Importer) -> Read<Draft> {
     }
     Ok(draft)
 }
+
+/// How a doubt begins that is of what a file has not.
+const NOT_SAID: &str = "the file does not say";
 
 /// Between a line's place and its words.
 const SAYS: &str = " says: ";

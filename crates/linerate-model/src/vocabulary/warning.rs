@@ -339,7 +339,7 @@ pub const WARNINGS: &[Warning] = &[
     },
     Warning {
         code: "abnormal",
-        meaning: "a size stands apart from its neighbours each time it is visited",
+        meaning: "a size stands apart from its neighbours, to the same side in two visits or more",
         rule: "more than 3 % from the line between its neighbours, to the same side in two of three attempts",
         source: "J. Hurwitz, W. Feng, Analyzing MPI performance over 10-Gigabit Ethernet, JPDC 65 (2005): what comes again is there, what moves is noise",
         weight: Weight::Seen,

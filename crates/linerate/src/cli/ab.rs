@@ -98,8 +98,10 @@ fn plan(args: &Ab, comparison: Comparison) -> Result<Plan> {
     }
     arms.iter().try_for_each(|arm| once("--set", &arm.settings))?;
     once("--base", &args.base)?;
-    arms.extend(controls(&args.base)?);
     arms.iter().flat_map(|arm| &arm.settings).try_for_each(|setting| applies(setting, rung))?;
+    let controls = controls(&args.base)?;
+    controls.iter().flat_map(|arm| &arm.settings).try_for_each(|setting| can_control(setting, rung))?;
+    arms.extend(controls);
     let target = &args.hosts.target;
     Ok(Plan {
         target: target.clone(),
@@ -167,6 +169,16 @@ pub fn rung(named: Option<&String>, hosts: &Hosts, blocks: u32) -> Result<&'stat
         Error::usage(
             "no rung with two ends is left to compare on",
             "try --rung network.tcp or --rung in-host.tcp",
+        )
+    })
+}
+
+/// Without its slowed control a comparison shows nobody that it would have found a difference.
+fn can_control(setting: &Setting, rung: &Rung) -> Result<()> {
+    applies(setting, rung).map_err(|_| {
+        Error::usage(
+            format!("nothing can be proved on {}: the control that is slowed on purpose does not act there", rung.id),
+            "compare two runs of each with `linerate compare`, or a plan file whose case has `vary`",
         )
     })
 }

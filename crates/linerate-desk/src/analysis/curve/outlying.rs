@@ -1,6 +1,7 @@
 //! Sizes that stand apart from both their neighbours.
 
 use super::{Candidate, Curve, Point, candidates};
+use crate::statistic::Estimate;
 
 /// How far a time must lie from where its neighbours put it, as a share.
 const APART: f64 = 0.03;
@@ -33,6 +34,14 @@ pub(in crate::analysis) fn deviation(sizes: [u64; 3], times: [f64; 3]) -> f64 {
     times[1] / between - 1.0
 }
 
+/// Whether two intervals have a number in common.
+fn meets(one: &Estimate, other: &Estimate) -> bool {
+    match (one.low, one.high, other.low, other.high) {
+        (Some(low), Some(high), Some(from), Some(to)) => low <= to && from <= high,
+        _ => false,
+    }
+}
+
 fn outlying_middle(points: &[Point], borders: &[Candidate]) -> Option<Outlying> {
     let [before, point, after] = points else { return None };
     let sizes = [before, point, after].map(|point| point.message_bytes);
@@ -41,6 +50,10 @@ fn outlying_middle(points: &[Point], borders: &[Candidate]) -> Option<Outlying> 
         return None;
     }
     let [first, middle, last] = [before.time_ns()?, point.time_ns()?, after.time_ns()?];
+    // A size at the edge of a step is as one of its neighbours is.
+    if meets(&first, &middle) || meets(&middle, &last) {
+        return None;
+    }
     let deviation = deviation(sizes, [first.median, middle.median, last.median]);
     let nearest = if deviation > 0.0 { middle.low? } else { middle.high? };
     let sure = self::deviation(sizes, [first.median, nearest, last.median]);

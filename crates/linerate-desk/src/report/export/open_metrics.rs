@@ -175,7 +175,7 @@ impl Families {
     }
 
     fn run(&mut self, report: &Report) {
-        let start = report.run.utc.parse::<jiff::Timestamp>().ok();
+        let start = measured_at(report).and_then(|utc| utc.parse::<jiff::Timestamp>().ok());
         self.add("run_start", Vec::new(), start.map(|at| at.as_second() as f64));
         for candidate in report.arms.iter().flat_map(|arms| &arms.candidates) {
             let labels = |part: &str| {
@@ -293,7 +293,7 @@ impl Families {
             ("linerate", run.version.clone()),
             ("target", run.target.clone()),
             ("profile", run.profile.clone()),
-            ("utc", run.utc.clone()),
+            ("utc", measured_at(report).cloned().unwrap_or_default()),
             ("plan_hash", run.plan_hash.clone()),
         ];
         text.push_str("# TYPE linerate_run info\n# HELP linerate_run What was run.\n");
@@ -338,6 +338,11 @@ fn escaped(text: &str) -> String {
 
 fn quantity(quantity: Quantity) -> String {
     quantity.entry().words.replace(' ', "_").to_lowercase()
+}
+
+/// When it was measured; none of another tool's file that does not say it, for then is not when it was read.
+fn measured_at(report: &Report) -> Option<&String> {
+    report.imported.as_ref().map_or(Some(&report.run.utc), |imported| imported.measured_utc.as_ref())
 }
 
 #[cfg(test)]

@@ -42,7 +42,9 @@ fn split(figure: &mut Figure) {
     let panel = |(title, _): &Part| Panel { title: title.clone(), y: figure.y.clone(), again: false };
     figure.panels = parts.iter().map(panel).collect();
     for (at, (_, series)) in parts.into_iter().enumerate() {
-        let here = series.into_iter().chain(everywhere.iter().cloned());
+        let group = series.first().map(|one| one.group.clone()).unwrap_or_default();
+        let belongs = |one: &&Series| one.group.is_empty() || one.group == group;
+        let here = series.into_iter().chain(everywhere.iter().filter(belongs).cloned());
         figure.series.extend(here.map(|one| Series { panel: at, ..one }));
     }
     figure.series.extend(hidden);

@@ -6,6 +6,7 @@ use crate::plan::{Factor, SuiteFigure};
 use crate::published::{Along, Layer, PanelOf, Shown, Stated, stated};
 use crate::statistic::Estimate;
 use crate::vocabulary::Pattern;
+use std::collections::BTreeMap;
 
 /// Which stated layers a rung stands for; of a library in plain calls there is one of its own. What is stated of ends across
 /// a network says nothing of ends within a host.
@@ -91,20 +92,33 @@ pub(super) fn layers_of(rung: &str, is_plain: bool) -> Vec<Layer> {
     of.map(|(_, layer)| if is_plain { Layer::MessageApplication } else { *layer }).collect()
 }
 
-/// The values as a series, and what they say of a place along x as marks.
-pub(super) fn add(figure: &mut Figure, name: &str, values: &[&'static Stated], ends: (f64, f64)) {
-    let mut series =
-        Series { dashed: true, everywhere: true, symbol: "diamond", ..style::nth(name.into(), 5) };
+/// The values as a series a panel that they belong in, by what of their configuration is named, and what they say of a place
+/// along x as marks.
+pub(super) fn add(
+    figure: &mut Figure,
+    name: &str,
+    values: &[&'static Stated],
+    groups: &BTreeMap<String, String>,
+    ends: (f64, f64),
+) {
+    let mut all: Vec<Series> = Vec::new();
     for one in values {
         let Some(shown) = one.shown.as_ref().ok().filter(|_| is_on_axis(one, ends)) else { continue };
-        match shown.value {
-            Some(value) => add_value(&mut series, one, shown, value, ends),
-            None => figure.marks.extend(mark(one, shown, ends)),
-        }
+        let Some(value) = shown.value else {
+            figure.marks.extend(mark(one, shown, ends));
+            continue;
+        };
+        let group = groups.iter().find(|(part, _)| one.row.config.contains(*part)).map(|(_, group)| group);
+        let group = group.cloned().unwrap_or_default();
+        let of_group = |known: &Series| known.group == group;
+        let at = all.iter().position(of_group).unwrap_or_else(|| {
+            let style = style::nth(name.into(), 5);
+            all.push(Series { dashed: true, everywhere: true, symbol: "diamond", group, ..style });
+            all.len() - 1
+        });
+        add_value(&mut all[at], one, shown, value, ends);
     }
-    if !series.points.is_empty() {
-        figure.series.push(series);
-    }
+    figure.series.extend(all.into_iter().filter(|series| !series.points.is_empty()));
 }
 
 fn mark(one: &Stated, shown: &Shown, (first, last): (f64, f64)) -> Option<Mark> {
@@ -135,11 +149,15 @@ fn add_value(series: &mut Series, one: &Stated, shown: &Shown, value: f64, (firs
     if from < to {
         series.lines.push(vec![[from, value], [to, value]]);
     }
+    // Of a range its ends are stated, and nothing between them.
+    let ends = shown.range.filter(|_| one.row.value.is_none()).map(|(low, high)| [low, high]);
     if let Some((low, high)) = shown.range {
         series.lines.push(vec![[to, low], [to, high]]);
     }
-    let estimate = Estimate { median: value, low: None, high: None, n: 0 };
-    series.points.push(Point::new(to, estimate).noted(format!("{}: {}", one.label, about(one, shown))));
+    for value in ends.as_ref().map_or(&[value][..], |ends| ends) {
+        let estimate = Estimate { median: *value, low: None, high: None, n: 0 };
+        series.points.push(Point::new(to, estimate).noted(format!("{}: {}", one.label, about(one, shown))));
+    }
 }
 
 /// The number as printed, its place and its doubts.

@@ -124,7 +124,7 @@ fn curves(sheet: &Sheet, values: &FigureValues, name: &str, here: &[&'static Sta
         marks: Vec::new(),
     };
     pair(&mut figure.series, values);
-    stated::add(&mut figure, name, here, stated::ends(values));
+    stated::add(&mut figure, name, here, &values.figure.stated_groups, stated::ends(values));
     figure
 }
 
@@ -139,7 +139,11 @@ fn is_of_bytes(values: &FigureValues) -> bool {
 fn series(sheet: &Sheet, values: &FigureValues, nth: usize, one: &SeriesValues) -> Series {
     let x = |point: &ValueAt| point.x.number.unwrap_or(0.0);
     let points: Vec<Point> = one.points.iter().map(|point| Point::new(x(point), point.value)).collect();
-    let line = points.iter().map(|point| [point.x, point.y]).collect();
+    let breaks = sheet.analysis.suite_curves.iter().filter(|curve| {
+        values.figure.x == Factor::Size && !one.is_besides && curve.case == one.case
+    });
+    let breaks: Vec<u64> =
+        breaks.flat_map(|curve| &curve.breaks).filter(|it| it.is_sure()).map(|it| it.at_bytes).collect();
     let of_point = |point: &'_ ValueAt| {
         let at = x(point);
         point.passes.iter().map(move |(pass, y)| OfPass { x: at, pass: *pass, y: *y }).collect::<Vec<_>>()
@@ -147,15 +151,30 @@ fn series(sheet: &Sheet, values: &FigureValues, nth: usize, one: &SeriesValues) 
     let passes: Vec<OfPass> = one.points.iter().flat_map(of_point).collect();
     let place = sheet.place().unwrap_or(0);
     Series {
-        points,
         raw: passes.iter().map(|one| [one.x, one.y]).collect(),
         // Models, and parts of a whole, are no curves of one thing.
         passes: if values.figure.also.is_empty() { passes } else { Vec::new() },
-        lines: vec![line],
+        lines: lines(&points, &breaks),
         dashed: one.is_besides,
         group: one.words.group.clone(),
+        points,
         ..style::nth(sheet.named(&name(values, one)), nth + place * values.series.len())
     }
+}
+
+/// Lines from point to point, and none over a break.
+fn lines(points: &[Point], breaks: &[u64]) -> Vec<Vec<[f64; 2]>> {
+    let mut lines: Vec<Vec<[f64; 2]>> = Vec::new();
+    let mut last: Option<f64> = None;
+    for point in points {
+        let is_behind = |at: &u64| last.is_some_and(|before| before < *at as f64) && point.x >= *at as f64;
+        match lines.last_mut().filter(|_| !breaks.iter().any(is_behind)) {
+            Some(line) => line.push([point.x, point.y]),
+            None => lines.push(vec![[point.x, point.y]]),
+        }
+        last = Some(point.x);
+    }
+    lines
 }
 
 fn name(values: &FigureValues, one: &SeriesValues) -> String {

@@ -1,6 +1,6 @@
 //! The JSON form of what a suite gave.
 
-use super::WarningEntry;
+use super::{BreakEntry, WarningEntry};
 use super::graph::StageGraphEntry;
 use super::left_out::of_suite;
 use crate::analysis::{CellValue, Holds};
@@ -122,6 +122,9 @@ pub struct SuiteSeriesEntry {
     pub label: String,
     /// Its points.
     pub points: Vec<SuitePointEntry>,
+    /// Where it gives way to another line, where message size is along x.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub breaks: Vec<BreakEntry>,
 }
 
 /// A point.

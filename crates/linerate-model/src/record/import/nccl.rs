@@ -28,6 +28,9 @@ const STAMP: &str = "timestamp";
 const OF_CALLS: &str =
     "its times are of the calls on the CPU alone (-C 1), as are the rates made of them: both are left out";
 
+const ALONE: &str = "one rank: nothing went between ranks, and busbw is 0 by definition; without MPI=1 nccl-tests is built so that every process runs for itself";
+const SEVERAL: &str = "ranks are counted anew: several jobs are printed into each other, and how many ranks each has is not known";
+
 /// A rate below half of its last digit is printed as 0.
 const LAST_DIGIT: &str = "rates below 0.005 GB/s are printed as 0.00, and left out";
 
@@ -44,7 +47,7 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
     let lines = lines(run)?;
     let mut draft = Draft::default();
     let mut table = Table { shared: program(&lines, &mut draft), ..Table::default() };
-    let mut ranks = 0;
+    let (mut ranks, mut firsts) = (0, 0);
     for line in &lines {
         if is_heads(&line.text) {
             table.heads(&line.text);
@@ -54,12 +57,22 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
             line.text.strip_prefix('#').filter(|text| text.trim_start().starts_with("Rank "))
         {
             ranks += 1;
+            firsts += u32::from(rank.split_whitespace().nth(1) == Some("0"));
             draft.fact("device", rank.rsplit_once(']').map(|(_, name)| name.trim().to_owned()));
         } else {
             table.told(line, &mut draft);
         }
     }
-    draft.fact("ranks", Some(ranks).filter(|ranks| *ranks > 0).map(|ranks: u32| ranks.to_string()));
+    match (ranks, firsts) {
+        (_, 2..) => draft.doubt(SEVERAL),
+        (1, _) => {
+            draft.doubts.retain(|doubt| doubt != LAST_DIGIT);
+            draft.doubt(ALONE);
+        }
+        _ => {}
+    }
+    let known = Some(ranks).filter(|ranks| *ranks > 0 && firsts < 2);
+    draft.fact("ranks", known.map(|ranks: u32| ranks.to_string()));
     Ok(draft)
 }
 
@@ -138,8 +151,11 @@ impl Table {
             return line.is_unread(draft);
         };
         // Type, reduction and root, of which those that do not apply are `none` and -1.
-        let parts: Vec<&str> =
-            words[2..at].iter().copied().filter(|word| !["none", "-1"].contains(word)).collect();
+        let parts: Vec<String> = words[2..at]
+            .iter()
+            .filter(|word| !["none", "-1"].contains(word))
+            .map(|word| if word.bytes().all(|b| b.is_ascii_digit()) { format!("root {word}") } else { (*word).into() })
+            .collect();
         let place = format!("line {}", line.number);
         let bytes = draft.keep(line.number(words[0]).and_then(|bytes| whole(bytes, &place)));
         let mut cells = words[at..].iter();
