@@ -32,6 +32,7 @@ mod timeline;
 mod trace;
 mod trial;
 
+pub use application::polls_missed;
 pub use arms::{
     ALPHA, Candidate as ArmCandidate, Compared, Confirmed, Control, CutCandidate, Fate, Guard, LeftOut,
     SHORT, Tuned, TuningRound, TuningStep, TuningStop, Verdict, candidates_upon, compare_arms, expected_bps,

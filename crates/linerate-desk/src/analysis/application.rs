@@ -5,7 +5,7 @@ use crate::record::{Flow, Trial};
 use crate::vocabulary::Does;
 
 /// The share of a monitor's polls that were not answered in time.
-pub(super) fn polls_missed(trial: &Trial) -> Option<f64> {
+pub fn polls_missed(trial: &Trial) -> Option<f64> {
     let tallies = || trial.roles.iter().flat_map(|role| &role.flows).filter_map(|flow| flow.tally.as_deref());
     let missed = tallies().filter_map(|tally| tally.missed).reduce(|a, b| a + b)?;
     let polls: u64 =

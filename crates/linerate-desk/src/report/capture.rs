@@ -128,7 +128,10 @@ pub(super) fn lines(capture: &Capture, of: &CaptureAnalysis) -> Vec<(&'static st
 
 fn dropped(capture: &Capture) -> String {
     let dropped: u64 = capture.sides.iter().map(|side| side.dropped).sum();
-    format!("{dropped} not kept for want of room")
+    match capture.sides.iter().any(|side| side.cut) {
+        true => format!("the first ones alone, until --keep was full; {dropped} lost besides"),
+        false => format!("{dropped} not kept for want of room"),
+    }
 }
 
 fn flight(of: &CaptureAnalysis) -> String {

@@ -136,8 +136,13 @@ pub(super) fn notes(report: &ImportedReport, width: usize) -> Vec<String> {
         .extend(report.doubts.iter().map(|doubt| ("doubtful".into(), format!("{}.", note::sentence(doubt)))));
     if report.unread > 0 {
         let what = format!(
-            "{} fields or lines of the file are in no row; the recording has the whole file.",
-            report.unread
+            "{} of the file {} in no row; the recording has the whole file.",
+            if report.unread == 1 {
+                "1 field or line".into()
+            } else {
+                format!("{} fields or lines", report.unread)
+            },
+            if report.unread == 1 { "is" } else { "are" },
         );
         notes.push(("unread".into(), what));
     }

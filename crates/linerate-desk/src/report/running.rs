@@ -95,7 +95,8 @@ fn sentence(program: &RunningProgram, found: &RunningFound) -> String {
             format!("Nothing can be told of {name}: it had no TCP connection for more than one reading.")
         }
         ([], [], None) => format!(
-            "Nothing can be told of {name}: no connection of it sent much, and what came in was read at once. Look at the other end."
+            "Nothing can be told of {name}: no connection of it sent enough to be limited, and what came in was read at once. \
+             Where it asks and waits for answers, `linerate trace` with the same program shows where a message waits."
         ),
         ([], [], Some(sender)) => format!(
             "No fault is seen on the connections of {name}: data was on its way and neither end waited {} of the time, on \

@@ -97,11 +97,12 @@ pub(super) fn lines(of: &StreamAnalysis) -> Vec<(String, String)> {
         lines.push(("rate".to_owned(), format!("{said} received while it was watched")));
     }
     if let (Some(tax), Some(untraced)) = (of.tax, of.untraced_bps) {
-        let said = format!(
-            "a stream that is not watched is {} faster: {}",
-            interval(tax),
-            told(untraced, |bps| BitRate(bps).rounded(3))
-        );
+        let untraced = told(untraced, |bps| BitRate(bps).rounded(3));
+        let is_known = tax.low.is_some_and(|low| low > 0.0) || tax.high.is_some_and(|high| high < 0.0);
+        let said = match is_known {
+            true => format!("a stream that is not watched is {} faster: {untraced}", interval(tax)),
+            false => format!("what watching costs cannot be told: {} of {untraced} unwatched", interval(tax)),
+        };
         lines.push(("tax".into(), said));
     }
     for end in &of.ends {

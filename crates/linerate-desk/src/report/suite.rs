@@ -9,12 +9,14 @@ pub(super) use ranking::said as said_of_ranking;
 pub(super) use table::{about as about_row, written as written_cell};
 
 use super::block::{Block, bands};
+use super::curve::entry as break_entry;
 use super::line::wrapped;
 use super::shape::{
     BreakEntry, CaseWarning, ClaimEntry, SuiteFigureEntry, SuitePointEntry, SuiteReport, SuiteSeriesEntry,
 };
-use super::curve::entry as break_entry;
-use crate::analysis::{ClaimOutcome, Curve, FigureValues, Holds, SeriesValues, SuiteValues, ValueAt, measure};
+use crate::analysis::{
+    ClaimOutcome, Curve, FigureValues, Holds, SeriesValues, SuiteValues, ValueAt, measure,
+};
 use crate::plan::Factor;
 use crate::statistic::Estimate;
 use crate::unit::{BitRate, Nanoseconds, counted, percent, significant};

@@ -8,6 +8,7 @@ use crate::record::{Level, RunningConnection, RunningProgram};
 use crate::{Error, Result};
 use linerate_sys::netlink::{SocketTable, TableSocket};
 use linerate_sys::process::Process;
+use linerate_sys::process::effective_user;
 use linerate_sys::{namespace, thread};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -233,6 +234,12 @@ fn table(suspect: Suspect) -> Result<SocketTable> {
 
 fn not_ours(pid: u32, error: std::io::Error) -> Error {
     match error.kind() {
+        std::io::ErrorKind::PermissionDenied if effective_user() == 0 => Error::unavailable(
+            format!(
+                "what process {pid} has open may not be seen, though this is root: CAP_SYS_PTRACE is missing"
+            ),
+            "give it (docker run --cap-add SYS_PTRACE), or name its port: --port PORT",
+        ),
         std::io::ErrorKind::PermissionDenied => Error::unavailable(
             format!("what process {pid} has open is its user's and root's alone to see"),
             "try it as that user or as root, or name its port: --port PORT",

@@ -2,8 +2,8 @@
 
 use std::io::ErrorKind::{
     self, AddrInUse, AddrNotAvailable, AlreadyExists, ConnectionRefused, FileTooLarge, HostUnreachable,
-    IsADirectory, NetworkUnreachable, NotADirectory, NotFound, OutOfMemory, PermissionDenied, QuotaExceeded,
-    ReadOnlyFilesystem, StorageFull, TimedOut,
+    IsADirectory, NetworkUnreachable, NotADirectory, NotFound, Other, OutOfMemory, PermissionDenied,
+    QuotaExceeded, ReadOnlyFilesystem, StorageFull, TimedOut,
 };
 
 /// What helps where a call fails in one of these ways.
@@ -33,6 +33,18 @@ const REMEDIES: &[Remedy] = &[
         hint: "see whether /proc is mounted: mount -t proc proc /proc",
     },
     Remedy {
+        calls: &["make a file in"],
+        object: "",
+        kinds: &[NotFound, NotADirectory, PermissionDenied, ReadOnlyFilesystem],
+        hint: "see whether that host has it, as a folder that may be written: --set striped.path=DIR",
+    },
+    Remedy {
+        calls: &["MPI_File_open"],
+        object: "",
+        kinds: &[Other],
+        hint: "every host needs that folder, and may write there: --set mpi.file-folder=DIR",
+    },
+    Remedy {
         calls: &["open", "read", "stat"],
         object: "",
         kinds: &[NotFound],
@@ -42,7 +54,19 @@ const REMEDIES: &[Remedy] = &[
     Remedy {
         calls: &["mkdir", "import", "open", "read", "write", "rename", "stat"],
         object: "",
-        kinds: &[PermissionDenied, ReadOnlyFilesystem, NotFound, NotADirectory, AlreadyExists],
+        kinds: &[NotFound, NotADirectory],
+        hint: "see whether its folder is there: ls -d; mkdir -p makes one",
+    },
+    Remedy {
+        calls: &["mkdir", "rename"],
+        object: "",
+        kinds: &[AlreadyExists],
+        hint: "it is a file: name another place, as with --output DIR",
+    },
+    Remedy {
+        calls: &["mkdir", "import", "open", "read", "write", "rename", "stat"],
+        object: "",
+        kinds: &[PermissionDenied, ReadOnlyFilesystem],
         hint: "see who may use it: ls -ld; or name another place, as with --output DIR",
     },
     Remedy { calls: &[], object: "", kinds: &[IsADirectory], hint: "name a file in it" },

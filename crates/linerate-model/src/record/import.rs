@@ -29,6 +29,7 @@ mod sockperf;
 mod xfr;
 
 use super::{Event, Imported, Original, SCHEMA, Source};
+use crate::unit::counted;
 use crate::vocabulary::{TOOLS, Tool};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -116,7 +117,9 @@ impl Draft {
 
     /// Something that no row is made of; the first of several at the same place.
     fn unread(&mut self, place: String, value: &str) {
-        if self.unread.len() < MOST_NOTES {
+        // What a tool complains of is kept behind what it chatters.
+        let most = if complains(value) { 2 * MOST_NOTES } else { MOST_NOTES };
+        if self.unread.len() < most {
             self.unread.entry(short(&place)).or_insert_with(|| short(value));
         }
     }
@@ -303,9 +306,9 @@ const SAYS: &str = " says: ";
 /// How a tool's timer ends its run, and how a server bids farewell: nothing went wrong.
 const USUAL_ENDS: [&str; 2] = ["interrupted by timer", "interrupt again to force quit"];
 
-/// What a tool says that went wrong stands in lines that no row is made of.
-fn complaints(draft: &mut Draft) {
-    const WORDS: [&str; 12] = [
+/// Whether a line says that something went wrong.
+fn complains(text: &str) -> bool {
+    const WORDS: [&str; 14] = [
         "error",
         "fail",
         "refused",
@@ -318,21 +321,38 @@ fn complaints(draft: &mut Draft) {
         "killed",
         "no messages",
         "out of memory",
+        "segmentation",
+        "received signal",
     ];
-    let is_one = |(place, text): &(&String, &String)| {
-        let text = text.to_lowercase();
-        let is_usual = USUAL_ENDS.iter().any(|end| text.contains(end));
-        place.starts_with("line ") && !is_usual && WORDS.iter().any(|word| text.contains(word))
-    };
-    let said: Vec<String> =
-        draft.unread.iter().filter(is_one).map(|(place, text)| format!("{place}{SAYS}{text}")).collect();
-    let told = |draft: &Draft, place: &str| draft.doubts.iter().any(|doubt| doubt.starts_with(place));
-    for line in said {
-        let place = line.split(SAYS).next().unwrap_or_default();
-        if !told(draft, &format!("{place} ")) {
-            draft.doubt(line);
+    let text = text.to_lowercase();
+    let is_usual = USUAL_ENDS.iter().any(|end| text.contains(end));
+    !is_usual && WORDS.iter().any(|word| text.contains(word))
+}
+
+/// What a tool says that went wrong stands in lines that no row is made of.
+fn complaints(draft: &mut Draft) {
+    let is_one = |(place, text): &(&String, &String)| place.starts_with("line ") && complains(text);
+    let number = |place: &str| place.strip_prefix("line ").and_then(|at| at.parse::<u64>().ok());
+    let told = |place: &str| draft.doubts.iter().any(|doubt| doubt.starts_with(&format!("{place} ")));
+    let said = draft.unread.iter().filter(is_one).filter(|(place, _)| !told(place));
+    let mut said: Vec<(Option<u64>, &str, &str, usize)> =
+        said.map(|(place, text)| (number(place), place.as_str(), text.as_str(), 0)).collect();
+    said.sort_unstable();
+    // The same words are told once, by the first line that has them.
+    let mut each: Vec<(Option<u64>, &str, &str, usize)> = Vec::new();
+    for one in said {
+        match each.iter_mut().find(|known| known.2 == one.2) {
+            Some(known) => known.3 += 1,
+            None => each.push(one),
         }
     }
+    let again =
+        |more: usize| if more > 0 { format!(", and {} more", counted(more, "line")) } else { String::new() };
+    let each: Vec<String> = each
+        .into_iter()
+        .map(|(_, place, text, more)| format!("{place}{}{SAYS}{}", again(more), text.trim_end_matches('.')))
+        .collect();
+    each.iter().for_each(|line| draft.doubt(line));
 }
 
 fn events(source: Source, draft: Draft, text: &str, tool: Option<&Tool>) -> Vec<Event> {

@@ -111,6 +111,7 @@ impl NotMeasured {
             _ if self.lost_host().is_some() => {
                 self.host.map_or(String::new(), |host| format!("{OF_HOST}{host}"))
             }
+            Some(case) if !case.id.is_empty() => format!("{}, {case}{}", case.id, self.sizes()),
             Some(case) => format!("{case}{}", self.sizes()),
             None if self.session => match &self.between {
                 Some([from, to]) => format!("{} {from}>{to}", self.rung),

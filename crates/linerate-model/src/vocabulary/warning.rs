@@ -234,6 +234,22 @@ pub const WARNINGS: &[Warning] = &[
         hint: "`tc -s qdisc` says which; a longer queue, or --set tcp.pacing-rate= below the link's rate",
     },
     Warning {
+        code: "other-address",
+        meaning: "a host connected from another address than the one that was named for it",
+        rule: "the address of its end of a connection is not that of --address",
+        source: "getsockname(2); the route to the other host chooses it, ip-route(8)",
+        weight: Weight::Changed,
+        hint: "name the interface, with --set socket.interface=NAME, or let that host be the one that listens: --connect",
+    },
+    Warning {
+        code: "polls-missed",
+        meaning: "polls were not answered before their deadline, and a round with such a one lasts until then",
+        rule: "a poll of a trial that was given up",
+        source: "the monitor's own count",
+        weight: Weight::Wrong,
+        hint: "raise --set monitor.deadline, or look why that host does not answer",
+    },
+    Warning {
         code: "wire-late",
         meaning: "the lab's own wire handed packets on later than it should have",
         rule: "half of the frames were so late that a ping-pong's round trip grew by more than 25 µs and more than 1 %, or a stream's time by more than 1 %",

@@ -177,7 +177,10 @@ pub fn rung(named: Option<&String>, hosts: &Hosts, blocks: u32) -> Result<&'stat
 fn can_control(setting: &Setting, rung: &Rung) -> Result<()> {
     applies(setting, rung).map_err(|_| {
         Error::usage(
-            format!("nothing can be proved on {}: the control that is slowed on purpose does not act there", rung.id),
+            format!(
+                "nothing can be proved on {}: the control that is slowed on purpose does not act there",
+                rung.id
+            ),
             "compare two runs of each with `linerate compare`, or a plan file whose case has `vary`",
         )
     })

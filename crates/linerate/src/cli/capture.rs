@@ -3,7 +3,7 @@
 use super::capture_args::Capture;
 use super::fault::{as_asked, with_faults};
 use super::measure::reached;
-use super::page_file::write;
+use super::page_file::{has_room, write};
 use super::stop::Stop;
 use super::{farewell, print, unmeasured};
 use crate::report::{capture_json, capture_page, capture_text, pcapng};
@@ -13,6 +13,8 @@ use std::process::ExitCode;
 
 /// Captures, and prints what came of it.
 pub fn main(args: &Capture) -> Result<ExitCode> {
+    has_room(&args.file)?;
+    args.page.as_deref().map_or(Ok(()), has_room)?;
     let order =
         CaptureOrder { bytes: args.bytes, limit_ns: args.limit, back: args.back, most_bytes: args.keep };
     let target = with_faults(&args.target.target, &args.faults)?;

@@ -56,14 +56,19 @@ pub fn finished(recording: &Recording, ended: Result<()>) -> Result<Result<()>> 
         return Ok(ended);
     }
     // There is nothing to report, but for the reason.
-    let nothing = || Error::usage("nothing was measured", "see --only and --skip");
+    let nothing = || match recording.trials.is_empty() {
+        true => Error::usage("nothing was measured", "see --only and --skip"),
+        false => Error::usage("the time was over before a first pass", "give it more, with --budget"),
+    };
     ended.and(Err(why_nothing(recording).unwrap_or_else(nothing)))
 }
 
 /// Why nothing was measured: for what failed, or else for what cannot be here.
 pub fn why_nothing(recording: &Recording) -> Option<Error> {
     let failed = |not: &&NotMeasured| not.reason.kind == ReasonKind::Failed;
-    let not = recording.unavailable.iter().find(failed).or(recording.unavailable.first())?;
+    // What one experiment cannot have is no reason of the whole.
+    let is_of_all = |not: &&NotMeasured| not.arm.is_none_or(|arm| arm == 0);
+    let not = recording.unavailable.iter().find(failed).or(recording.unavailable.iter().find(is_of_all))?;
     let hint = &not.reason.hint;
     Some(match not.reason.kind {
         ReasonKind::Failed => Error::peer(not.what(), &not.reason.why, hint),

@@ -10,7 +10,7 @@ use super::state::remember;
 use super::suite;
 use super::watch::lines;
 use super::{farewell, print, settle};
-use crate::plan::{Arm, Plan, Profile, Rungs, Setting, SettingError, Target, View, said_twice, sizes};
+use crate::plan::{Arm, Plan, Profile, Rungs, Setting, SettingError, Suite, Target, View, said_twice, sizes};
 use crate::report::text;
 use crate::schedule::schedule_of;
 use crate::vocabulary::{Engine, RUNGS, Rung};
@@ -30,7 +30,8 @@ pub fn main(args: &Run) -> Result<ExitCode> {
     }
     let files = args.plans.iter().map(|path| suite::of_file(path)).collect::<Result<Vec<_>>>()?;
     let suites = suite::of_figures([args.suites.clone(), files].concat(), &args.figures)?;
-    let own_sizes = |suite: &Suite| suite.cases.iter().all(|case| case.sizes.iter().all(|size| size != LADDER));
+    let own_sizes =
+        |suite: &Suite| suite.cases.iter().all(|case| case.sizes.iter().all(|size| size != LADDER));
     if !args.sizes.is_empty() && !suites.is_empty() && suites.iter().all(own_sizes) {
         return Err(Error::usage("a suite says which sizes it measures", "leave out --sizes"));
     }

@@ -4,13 +4,14 @@ use super::{Context, Finding};
 use crate::diagnosis::facts::fact;
 use crate::diagnosis::planted::lab_faults;
 use crate::plan::HostId;
-use crate::record::{HostFacts, StepRecord};
-use crate::vocabulary::Place;
+use crate::record::{HostFacts, SessionRecord, StepRecord};
+use crate::vocabulary::{Place, Rung};
+use core::net::SocketAddr;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 pub(super) fn findings(context: &Context) -> Vec<Finding> {
-    [shared_cpus(context), one_cpu(context), fault(context), interrupted(context)]
+    [shared_cpus(context), one_cpu(context), other_address(context), fault(context), interrupted(context)]
         .into_iter()
         .flatten()
         .collect()
@@ -49,6 +50,29 @@ fn one_cpu(context: &Context) -> Option<Finding> {
     let by = by.map_or(String::new(), |by| format!(" of {}, by {by}", told("cpu.online").trim()));
     let detail = format!("host {} may use CPU {}{by}", host.host, host.cpus.first()?);
     Some(Finding::new("one-cpu", None, detail, json!({ "host": host.host, "cpus": host.cpus })))
+}
+
+/// A host that connects does so from the address that its routes choose, and not from the one that was named for it.
+fn other_address(context: &Context) -> Option<Finding> {
+    let plan = context.recording.plan()?;
+    let in_network = |rung: &str| Rung::named(rung).is_some_and(|rung| rung.place == Place::Network);
+    let used = |host: HostId| {
+        let own = |session: &SessionRecord| {
+            let is_its = session.host == host && in_network(&session.rung);
+            let ends = session.endpoints.first().filter(|_| is_its)?;
+            Some(ends.split(' ').next()?.parse::<SocketAddr>().ok()?.ip())
+        };
+        context.recording.sessions.iter().find_map(own)
+    };
+    let connecting = plan.hosts.iter().filter(|host| !plan.listens(host.id));
+    let mut told = connecting.filter_map(|host| {
+        let (asked, used) = (host.address.as_ref()?.ip, used(host.id)?);
+        (asked.is_ipv4() == used.is_ipv4() && asked != used).then_some((host.id, asked, used))
+    });
+    let (host, asked, used) = told.next()?;
+    let detail = format!("host {host} was to use {asked}, and its bytes left from {used}");
+    let evidence = json!({ "host": host, "asked": asked.to_string(), "used": used.to_string() });
+    Some(Finding::new("other-address", None, detail, evidence))
 }
 
 fn fault(context: &Context) -> Option<Finding> {

@@ -1,7 +1,7 @@
 //! What single trials show: other work on the CPUs, threads that moved, bytes that do not agree.
 
 use super::{Check, Context, percent, quota};
-use crate::analysis::{lost_share, sent_late, wire_lateness};
+use crate::analysis::{lost_share, polls_missed, sent_late, wire_lateness};
 use crate::plan::{HostId, HostPair};
 use crate::record::{Flow, RoleRecord, Trial};
 use crate::unit::significant;
@@ -60,6 +60,14 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
         measure: byte_mismatch,
         worst: "difference_share",
         say: |share| format!("{} of the received bytes apart", percent(share)),
+    },
+    Check {
+        code: "polls-missed",
+        limit: 0.0,
+        tolerated: 0.0,
+        measure: |_, _, trial| polls_missed(trial),
+        worst: "missed_share",
+        say: |share| format!("{} of the polls", percent(share)),
     },
     Check {
         code: "wire-late",

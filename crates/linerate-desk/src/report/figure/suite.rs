@@ -139,9 +139,11 @@ fn is_of_bytes(values: &FigureValues) -> bool {
 fn series(sheet: &Sheet, values: &FigureValues, nth: usize, one: &SeriesValues) -> Series {
     let x = |point: &ValueAt| point.x.number.unwrap_or(0.0);
     let points: Vec<Point> = one.points.iter().map(|point| Point::new(x(point), point.value)).collect();
-    let breaks = sheet.analysis.suite_curves.iter().filter(|curve| {
-        values.figure.x == Factor::Size && !one.is_besides && curve.case == one.case
-    });
+    let breaks = sheet
+        .analysis
+        .suite_curves
+        .iter()
+        .filter(|curve| values.figure.x == Factor::Size && !one.is_besides && curve.case == one.case);
     let breaks: Vec<u64> =
         breaks.flat_map(|curve| &curve.breaks).filter(|it| it.is_sure()).map(|it| it.at_bytes).collect();
     let of_point = |point: &'_ ValueAt| {

@@ -1,8 +1,8 @@
 //! The JSON form of what a suite gave.
 
-use super::{BreakEntry, WarningEntry};
 use super::graph::StageGraphEntry;
 use super::left_out::of_suite;
+use super::{BreakEntry, WarningEntry};
 use crate::analysis::{CellValue, Holds};
 use crate::record::NotMeasured;
 use crate::statistic::Estimate;

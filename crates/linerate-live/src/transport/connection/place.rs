@@ -242,7 +242,7 @@ pub fn refusal(place: SocketAddr, protocol: Protocol, kind: ErrorKind) -> Option
             "gave no answer: a firewall drops what is sent there, or the address is no way to that host"
         }
         ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => {
-            "refuses, though linerate listens there: a firewall rejects what is sent there"
+            "refuses, though linerate listens on that host: a firewall rejects what is sent there, or it is the address of another host"
         }
         ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => {
             "cannot be reached: a firewall rejects what is sent there, or there is no route"

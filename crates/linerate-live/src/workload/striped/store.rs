@@ -14,6 +14,9 @@ pub const FOLDER: &str = "/var/tmp";
 /// `O_TMPFILE` of open(2): with it a file has no name (include/uapi/asm-generic/fcntl.h).
 const NAMELESS: i32 = 0o20_000_000 | 0o200_000;
 
+/// What failed where a folder holds no file.
+const OPEN: &str = "make a file in";
+
 /// A file that goes with its descriptor. A file system that has none without a name gives it one for a moment.
 pub fn nameless(folder: &str) -> Result<File> {
     let open = |path: &Path, flags: i32, is_new: bool| {
@@ -24,11 +27,11 @@ pub fn nameless(folder: &str) -> Result<File> {
     match open(Path::new(folder), NAMELESS, false) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             let path = Path::new(folder).join(format!(".linerate-{:032x}", rand::random::<u128>()));
-            let file = open(&path, 0, true).map_err(failed("open"))?;
+            let file = open(&path, 0, true).map_err(failed(OPEN))?;
             std::fs::remove_file(&path).map_err(failed("unlink"))?;
             Ok(file)
         }
-        opened => opened.map_err(failed("open")),
+        opened => opened.map_err(failed(OPEN)),
     }
 }
 

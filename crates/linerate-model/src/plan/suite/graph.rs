@@ -162,7 +162,7 @@ impl Graph {
 
     /// Whether something is wrong with it, whatever the hosts are.
     pub(super) fn check(&self, name: &str) -> Result<(), SuiteError> {
-        let place = format!("pipeline `{name}`");
+        let place = if name.is_empty() { "the pipeline".into() } else { format!("pipeline `{name}`") };
         let wrong = |what: String, hint: &str| Err(SuiteError::new(format!("{place}: {what}"), hint));
         if self.stages.len() < 2 || self.stages.len() > MOST_STAGES {
             let what = format!("{} stages", self.stages.len());

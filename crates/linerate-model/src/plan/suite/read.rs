@@ -3,7 +3,10 @@
 use serde::{Deserialize, Deserializer};
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "neither one value nor a list of them; hosts are called a, b and so on, in the order of the target"
+)]
 enum OneOrMore<T> {
     One(T),
     More(Vec<T>),

@@ -25,8 +25,16 @@ pub(super) fn recognises(text: &str) -> bool {
 }
 
 fn parted(line: &str) -> Option<(&str, &str)> {
+    let line = unstamped(line);
     let (target, rest) = line.split_once(BEHIND)?;
     Some((target.trim(), rest.trim()))
+}
+
+/// Without the time that -D puts before an answer: `[1795785542.96111] `.
+fn unstamped(line: &str) -> &str {
+    let is_time = |text: &str| text.contains('.') && text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let stamped = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+    stamped.filter(|(time, _)| is_time(time)).map_or(line, |(_, rest)| rest)
 }
 
 /// The time of an answer: `[0], 64 bytes, 0.026 ms (0.026 avg, 0% loss)`.

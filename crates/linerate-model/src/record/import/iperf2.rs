@@ -87,6 +87,10 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
 
 impl Told {
     fn take(&mut self, interval: Interval) {
+        // Of --full-duplex both ways together are of neither.
+        if interval.id.starts_with("FD") {
+            return;
+        }
         if interval.is_of_datagrams() {
             self.shared.transport = Some("UDP".to_lowercase());
         }

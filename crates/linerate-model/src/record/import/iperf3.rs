@@ -75,7 +75,11 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
         let has_sent = || end.at("sum_sent").is_some_and(|sent| sent.number("bytes") > Some(0.0));
         let is_of_datagrams =
             SUMS.iter().any(|(key, ..)| end.at(key).is_some_and(|sum| sum.number("lost_packets").is_some()));
-        let is_missing = error.is_some() || !is_of_datagrams && has_sent();
+        // A server counts its own end, and prints zeros for the other one.
+        let is_server = root.at("start").is_some_and(|start| start.at("accepted_connection").is_some());
+        let has_any =
+            || SUMS.iter().any(|(key, ..)| end.at(key).is_some_and(|sum| sum.number("bytes") > Some(0.0)));
+        let is_missing = error.is_some() || !is_of_datagrams && has_sent() || is_server && has_any();
         let has_no_end = is_missing
             && SUMS.iter().any(|(key, ..)| end.at(key).is_some_and(|sum| sum.number("bytes") == Some(0.0)));
         // Of datagrams some versions say it twice: the sum is the sender's bytes with the receiver's losses.
@@ -196,6 +200,15 @@ fn of_sum(end: &Node, (key, usual, back): (&str, Option<Does>, bool), shared: &S
     let whose = usual.or(sum.flag("sender").map(whose));
     let shared = both_ways(shared, back);
     let packets = sum.whole("packets");
+    let lost = sum.number("lost_packets");
+    let is_beyond = lost.zip(packets).is_some_and(|(lost, packets)| lost > packets as f64);
+    if is_beyond {
+        draft.doubt(format!(
+            "end.{key}: {} of {} packets are said to be lost, more than there were: what was lost is not known",
+            lost.unwrap_or_default(),
+            packets.unwrap_or_default()
+        ));
+    }
     let mut add = |field: &str, what, scale: f64, end, samples: Option<u64>| {
         if let Some(value) = sum.number(field) {
             let row = shared.row(what, (value, scale), (end, &format!("{}.{field}", sum.place())));
@@ -206,7 +219,7 @@ fn of_sum(end: &Node, (key, usual, back): (&str, Option<Does>, bool), shared: &S
     add("bits_per_second", (Quantity::Throughput, Statistic::Mean), 1.0, whose, None);
     add("retransmits", (Quantity::Retransmits, Statistic::Total), 1.0, Some(Does::Sends), None);
     // A receiver's own figures stand in the sender's sum too, where they are 0.
-    if packets.is_some() && whose != Some(Does::Sends) || key == "sum" {
+    if !is_beyond && (packets.is_some() && whose != Some(Does::Sends) || key == "sum") {
         add("jitter_ms", (Quantity::Jitter, Statistic::Mean), 1e6, receives, packets);
         add("lost_packets", (Quantity::Lost, Statistic::Total), 1.0, receives, packets);
         add("lost_percent", (Quantity::LostShare, Statistic::Mean), 0.01, receives, packets);

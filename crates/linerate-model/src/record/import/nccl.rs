@@ -154,7 +154,9 @@ impl Table {
         let parts: Vec<String> = words[2..at]
             .iter()
             .filter(|word| !["none", "-1"].contains(word))
-            .map(|word| if word.bytes().all(|b| b.is_ascii_digit()) { format!("root {word}") } else { (*word).into() })
+            .map(|word| {
+                if word.bytes().all(|b| b.is_ascii_digit()) { format!("root {word}") } else { (*word).into() }
+            })
             .collect();
         let place = format!("line {}", line.number);
         let bytes = draft.keep(line.number(words[0]).and_then(|bytes| whole(bytes, &place)));

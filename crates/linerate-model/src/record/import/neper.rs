@@ -3,6 +3,7 @@
 use super::lines::{Line, lines};
 use super::row::{Shared, whole};
 use super::{Draft, Read, Run};
+use crate::record::Imported;
 use crate::vocabulary::{Does, Pattern, Quantity, Statistic};
 
 /// The bits of a unit of its throughput: its binary ones have an i, or are spelt out.
@@ -124,6 +125,14 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
             Some((name, word)) => draft.unread(name.into(), word),
             None => line.is_unread(&mut draft),
         }
+    }
+    // Its server times nothing, and prints zeros.
+    let is_timed = |row: &Imported| row.quantity == Quantity::RoundTrip;
+    if draft.rows.iter().any(is_timed)
+        && draft.rows.iter().filter(|row| is_timed(row)).all(|row| row.values.iter().all(|ns| *ns == 0.0))
+    {
+        draft.rows.retain(|row| !is_timed(row));
+        draft.doubt("all its latencies are 0, as a server of neper prints them, which times nothing: they are left out");
     }
     draft.doubt("the file does not say whether it is of TCP or UDP");
     if !is_stream {

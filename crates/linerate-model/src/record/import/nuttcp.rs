@@ -175,7 +175,11 @@ fn beside(line: &Line, shared: &Shared, draft: &mut Draft) {
         let shared = Shared { test: test.into(), ..shared.clone() };
         draft.add(shared.row((quantity, statistic), (value, scale), (end, behind.trim())));
     }
-    // `0 / 763 drop/pkt`, or `drop=0 pkt=763`.
+    lost(line, shared, draft);
+}
+
+/// `0 / 763 drop/pkt`, or `drop=0 pkt=763`.
+fn lost(line: &Line, shared: &Shared, draft: &mut Draft) {
     let counts = match line.text.split_once("drop=") {
         Some((_, rest)) => rest
             .split_once(" pkt=")
@@ -216,7 +220,9 @@ fn verbose(line: &Line, shared: &Shared, end: Does, draft: &mut Draft) -> bool {
         }
         return false;
     }
-    if !text.contains("buflen=") {
+    if text.contains(" drop/pkt") {
+        lost(line, shared, draft);
+    } else if !text.contains("buflen=") {
         line.is_unread(draft);
     }
     false

@@ -78,7 +78,9 @@ struct Test {
 
 /// Whose time a column is, where it is one rank's: the mean over its own repetitions, and not the least of them.
 fn rank(column: &str) -> Option<&'static str> {
-    [("Min", QUICKEST), ("Max", SLOWEST)].into_iter().find_map(|(name, rank)| column.contains(name).then_some(rank))
+    [("Min", QUICKEST), ("Max", SLOWEST)]
+        .into_iter()
+        .find_map(|(name, rank)| column.contains(name).then_some(rank))
 }
 
 impl Test {

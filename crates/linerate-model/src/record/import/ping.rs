@@ -88,11 +88,12 @@ fn counts(line: &Line, shared: &mut Shared, draft: &mut Draft) {
         draft.keep(line.number(&word))
     };
     for (name, what) in [
-        ("duplicates", "answers came twice"),
-        ("errors", "errors were answered"),
-        ("corrupted", "answers were damaged"),
+        ("duplicates", ["answer came twice", "answers came twice"]),
+        ("errors", ["error was answered", "errors were answered"]),
+        ("corrupted", ["answer was damaged", "answers were damaged"]),
     ] {
         if let Some(many) = count(&[name], draft) {
+            let what = what[usize::from(many != 1.0)];
             draft.doubt(format!("line {}: {many} {what}", line.number));
         }
     }

@@ -49,7 +49,8 @@ pub fn candidates(
     found.truncate(Stack::MOST_ARMS - 2);
     if found.is_empty() {
         let what = format!("nothing can be tried on {}", rung.id);
-        return Err(Error::usage(what, "--dry-run says why; --rung and --knob choose otherwise"));
+        let why = left_out.first().map(|(entry, why)| format!("{}: {why}", entry.name));
+        return Err(Error::usage(what, why.unwrap_or_else(|| "--rung and --knob choose otherwise".into())));
     }
     Ok((found, left_out))
 }

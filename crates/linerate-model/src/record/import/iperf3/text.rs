@@ -178,15 +178,25 @@ impl Told {
             for (word, end) in ENDS {
                 let of_end = |one: &&Interval| one.role == role && one.rest.ends_with(word);
                 let found: Vec<&Interval> = self.wholes.iter().filter(of_end).collect();
-                // The end that was not asked any more has counts of 0.
-                if self.stopped && !found.is_empty() && found.iter().all(|one| one.bps == 0.0) {
+                // The end that was not asked any more has counts of 0, and so has the other end in what a server prints.
+                let counts = |one: &Interval| one.role == role && one.bps > 0.0;
+                let other_counts = self.wholes.iter().any(|one| counts(one) && !one.rest.ends_with(word));
+                let is_other = other_counts && !self.is_client;
+                if (self.stopped || is_other) && !found.is_empty() && found.iter().all(|one| one.bps == 0.0) {
                     draft.doubt(format!("the other end's count is missing: that of the {word} is 0"));
                     continue;
                 }
                 self.of_end(&found, &shared, end, draft);
             }
             let slices: Vec<&Interval> = self.slices.iter().filter(|one| one.role == role).collect();
-            let sends = if role.is_empty() { self.is_client != self.reverse } else { role.starts_with("TX") };
+            // A server does not print that the client asked for the way back: the only end that it counts says it.
+            let of_role = || self.wholes.iter().filter(|one| one.role == role && one.bps > 0.0);
+            let is_sender = of_role().count() > 0 && of_role().all(|one| one.rest.ends_with("sender"));
+            let sends = match role {
+                "" if !self.is_client && is_sender => true,
+                "" => self.is_client != self.reverse,
+                role => role.starts_with("TX"),
+            };
             let end = if sends { Does::Sends } else { Does::Receives };
             parts(&slices, &shared, Some(end), draft);
         }
