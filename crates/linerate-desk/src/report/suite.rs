@@ -212,7 +212,11 @@ pub(super) fn untold(values: &FigureValues) -> Vec<String> {
         true => x.clone(),
         false => format!("{series} at {x}"),
     };
-    values.untold.iter().map(at).collect()
+    let others = match values.others.as_slice() {
+        [] => None,
+        others => Some(format!("it has no {}; y can be {}", values.figure.y, others.join(", "))),
+    };
+    values.untold.iter().map(at).chain(others).collect()
 }
 
 /// What a figure does not show, in a sentence each.

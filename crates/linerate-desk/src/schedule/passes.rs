@@ -329,7 +329,11 @@ impl Passes {
             entries: &self.entries,
             plan: &self.plan,
             // Where a number of passes was asked for, what was thought that they take is no time to spend.
-            left_ns: if self.is_counted { 0 } else { self.budget_ns.saturating_sub(recording.spent_ns()) },
+            left_ns: if self.is_counted && self.plan.budget_ns.is_none() {
+                0
+            } else {
+                self.budget_ns.saturating_sub(recording.spent_ns())
+            },
             reserve_ns: self.budget_ns / RESERVE,
         };
         let Some(batch) = self.study.next(&scene) else { return Vec::new() };

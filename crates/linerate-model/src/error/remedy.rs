@@ -55,7 +55,7 @@ const REMEDIES: &[Remedy] = &[
         calls: &["mkdir", "import", "open", "read", "write", "rename", "stat"],
         object: "",
         kinds: &[NotFound, NotADirectory],
-        hint: "see whether its folder is there: ls -d; mkdir -p makes one",
+        hint: "see whether its folder is there: ls -d; mkdir -p makes one; or name another place, as with --output DIR",
     },
     Remedy {
         calls: &["mkdir", "rename"],

@@ -7,6 +7,7 @@ use crate::analysis::measures::{Measure, measure};
 use crate::plan::{Case, Expanded, FACTORS, Factor, Level, Plan, Suite, SuiteFigure};
 use crate::record::{Recording, Trial};
 use crate::statistic::{Estimate, median};
+use crate::vocabulary::{METRICS, Metric};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A figure's values.
@@ -24,6 +25,8 @@ pub struct FigureValues {
     pub missing_words: Vec<String>,
     /// What was measured and gave no number: a series in words, and where along x.
     pub untold: Vec<(String, String)>,
+    /// The numbers that what was measured has, where the figure asks for none of them.
+    pub others: Vec<&'static str>,
     /// How it ranks transports beside a micro-benchmark, where it names one.
     pub ranking: Option<RankingValues>,
 }
@@ -90,6 +93,10 @@ pub(super) fn values(
     };
     let all: Vec<&Trial> = of_cases().collect();
     let (gathered, untold) = gathered(recording, plan, suite, figure, &all);
+    let others = match (gathered.as_slice(), untold.first()) {
+        ([], Some((.., trial))) => told_by(recording, trial),
+        _ => Vec::new(),
+    };
     let words = |points: &[(&Case, u64)]| label::words(recording, plan, suite, figure.x, points);
     let firsts: Vec<(&Case, u64)> = gathered.iter().map(|one| point(one.first)).collect();
     let untold = said_of(&gathered, &untold, words);
@@ -99,7 +106,15 @@ pub(super) fn values(
     let (missing, missing_words) = missing(recording, plan, suite, figure, &all);
     let ranking = ranking::values(recording, plan, suite, figure);
     let (figure, series) = (figure.clone(), series.collect());
-    FigureValues { figure, unit, series, missing, missing_words, untold, ranking }
+    FigureValues { figure, unit, series, missing, missing_words, untold, others, ranking }
+}
+
+/// The numbers that a trial has.
+fn told_by(recording: &Recording, trial: &Trial) -> Vec<&'static str> {
+    let has = |metric: &&'static Metric| {
+        Measure::whole(metric).is_some_and(|measure| measure.value(recording, trial).is_some())
+    };
+    METRICS.iter().filter(has).map(|metric| metric.name).collect()
 }
 
 fn point(trial: &Trial) -> (&Case, u64) {
