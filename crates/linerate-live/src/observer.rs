@@ -27,6 +27,7 @@ pub mod reassembly;
 pub mod running;
 mod sampler;
 mod snapshot;
+mod socket_memory;
 mod sockets;
 mod stack;
 mod tcp_ext;

@@ -16,7 +16,8 @@ pub use qdisc::{Qdisc, Root, TokenBucket};
 pub use sockets::{SocketTable, TableSocket};
 
 use crate::{Error, Result};
-use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_DUMP_INTR, NLM_F_EXCL, NLM_F_REQUEST};
+use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_DUMP_INTR, NLM_F_EXCL};
+use netlink_packet_core::{NLM_F_REPLACE, NLM_F_REQUEST};
 use netlink_packet_core::{
     NetlinkDeserializable, NetlinkHeader, NetlinkMessage, NetlinkPayload, NetlinkSerializable,
 };
@@ -28,6 +29,9 @@ const ONE: u16 = NLM_F_ACK;
 
 /// Make it, and fail where it exists.
 const NEW: u16 = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
+
+/// Put it in the place of the one that exists.
+const REPLACE: u16 = NLM_F_ACK | NLM_F_REPLACE;
 
 /// Read the whole table.
 const ALL: u16 = NLM_F_DUMP;

@@ -205,6 +205,33 @@ const FAULTS: &[Planted] = &[
         causes: &["mtus-differ", HEALTHY],
     },
     Planted {
+        fault: "idle-restart",
+        options: |s| fault(format!("idle-restart={:.0}ms", between(300.0, 900.0, s))),
+        causes: &["idle-restart", HEALTHY],
+    },
+    Planted {
+        fault: "small-initial-window",
+        options: |s| {
+            let rests = fault(format!("idle-restart={:.0}ms", between(300.0, 900.0, s)));
+            [fault("small-initial-window".into()), rests].concat()
+        },
+        causes: &["small-initial-window", "idle-restart", HEALTHY],
+    },
+    Planted {
+        fault: "idle-receiver",
+        options: |s| {
+            let busy = fault(format!("cpu-hog=1/{:.0}%", between(50.0, 100.0, s)));
+            let placed = vec!["--base".to_owned(), "cpu.placement=0/1".to_owned()];
+            [fault("idle-receiver".into()), busy, placed].concat()
+        },
+        causes: &["low-priority", "foreign-work"],
+    },
+    Planted {
+        fault: "competing-flow",
+        options: |s| fault(format!("competing-flow={:.0}", between(1.0, 4.0, s))),
+        causes: &["competing-flow"],
+    },
+    Planted {
         fault: "loss on the way back",
         options: |s| fault(format!("b-a:loss={:.1}%", between(5.0, 40.0, s))),
         causes: &["reverse-loss", HEALTHY],

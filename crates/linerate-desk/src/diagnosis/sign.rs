@@ -1,6 +1,7 @@
 //! What a path shows that speaks of a cause: bounds near the rate, signals of its connections and hosts, warnings.
 
 mod ends;
+mod rest;
 
 use super::bound::{Bound, NEAR, senders, stream_steps};
 use super::doubt::Finding;
@@ -82,6 +83,7 @@ const READ: &[(&str, Reading)] = &[
         (dropped / packets >= DROPPED)
             .then(|| format!("{} of the packets were dropped by a host", percent(dropped / packets)))
     }),
+    ("idle-restarts", |path| path.restarts()),
     ("idle-sender", |path| {
         let share = 1e3 * path.moved("busy_time") / path.timed_ns()?;
         (share < BUSY).then(|| format!("data was outstanding in {} of the time", percent(share)))
@@ -92,6 +94,7 @@ const READ: &[(&str, Reading)] = &[
         let is_less = path.measured < SHORT * expected;
         is_less.then(|| format!("{} where {} is expected", BitRate(path.measured), BitRate(expected)))
     }),
+    ("low-priority", |path| path.low_priority()),
     ("mtus-differ", |path| path.unequal_mtus()),
     ("no-selective-acks", |path| path.lacks(SACK, "no selective acknowledgements were agreed on")),
     ("no-window-scaling", |path| path.lacks(WINDOW_SCALING, "no window scaling was agreed on")),
@@ -131,6 +134,7 @@ const READ: &[(&str, Reading)] = &[
         let is_full = flying >= FULL * buffer;
         is_full.then(|| format!("{} in flight, of a send buffer of {}", kib(flying), kib(buffer)))
     }),
+    ("small-initial-window", |path| path.small_initial_window()),
     ("small-packets", |path| {
         let mtu = wire(path.recording, path.layer).mtu? as f64;
         let (bytes, packets) = path.received()?;
@@ -142,6 +146,7 @@ const READ: &[(&str, Reading)] = &[
         let is_small = segment < SMALL * (path_mtu - HEADERS);
         is_small.then(|| format!("segments of {segment} B on a path of {path_mtu} B"))
     }),
+    ("socket-memory", |path| path.socket_memory()),
     ("standard-mtu", |path| {
         let mtu = wire(path.recording, path.layer).mtu?;
         (mtu <= STANDARD_MTU).then(|| format!("packets of {mtu} B at most"))

@@ -98,6 +98,25 @@ const SIGNS: &[(&str, Put)] = &[
         let busy = seen.sender.moved["busy_time"] / 10;
         seen.sender.moved.insert("busy_time".into(), busy);
     }),
+    ("idle-restarts", |seen| {
+        let busy = seen.sender.moved["busy_time"] / 10;
+        seen.sender.moved.insert("busy_time".into(), busy);
+        // A made-up message takes microseconds.
+        seen.last("rto", 1);
+    }),
+    ("foreign-bytes", |seen| {
+        // As much again for somebody else.
+        let interfaces = seen.hosts.iter_mut().flat_map(|host| &mut host.interfaces);
+        interfaces.for_each(|interface| {
+            interface.rx_bytes *= 2;
+            interface.rx_packets *= 2;
+        });
+    }),
+    ("socket-memory", |seen| {
+        for host in &mut *seen.hosts {
+            host.counters.insert("tcp.TCPRcvQDrop".into(), 5);
+        }
+    }),
     ("small-packets", |seen| {
         let interfaces = seen.hosts.iter_mut().flat_map(|host| &mut host.interfaces);
         interfaces.for_each(|interface| interface.rx_packets = interface.rx_bytes.div_ceil(MTU));
@@ -221,5 +240,8 @@ pub fn wire(host: &mut HostFacts, machine: &Machine, plan: &Plan) {
     let most = if shows("send-buffer-full") { 4096_u64 } else { 1 << 40 };
     let rules = if shows("filter-rules") { RULES } else { 0 };
     host.environment.stack.insert("netfilter.nftables_rules".into(), json!(rules));
+    host.environment.stack.insert("net.ipv4.tcp_slow_start_after_idle".into(), json!(1));
+    let first = if shows("small-initial-window") { vec!["10.0.0.0/8 dev eth0 InitCwnd(2)"] } else { vec![] };
+    host.environment.stack.insert("routes".into(), json!({ "with_metrics": first }));
     host.environment.stack.insert("net.ipv4.tcp_wmem".into(), json!([4096, 4096, most]));
 }

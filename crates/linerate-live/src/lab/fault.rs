@@ -6,8 +6,10 @@
 pub mod disk;
 mod firewall;
 pub mod hog;
+mod initial_window;
 mod mtu;
 pub(super) mod offload;
+pub mod rival;
 pub(super) mod sysctl;
 
 use super::site::Site;
@@ -31,6 +33,7 @@ const ON_HOSTS: &[(&str, PutIn)] = &[
     ("timestamps-off", |_, _| sysctl::set("net/ipv4/tcp_timestamps", "0")),
     ("offload-off", |_, site| offload::switch_off(&site.interface)),
     ("small-mtu", |fault, site| mtu::set(fault, &site.interface)),
+    ("small-initial-window", |fault, site| initial_window::set(fault, &site.interface)),
     ("firewall-rules", |fault, _| firewall::rules(fault)),
     ("conntrack", |_, _| firewall::tracking()),
 ];
@@ -66,7 +69,28 @@ pub(super) fn beside_hosts(
     hosts: &[VirtualHost],
     program: &Path,
 ) -> Result<Vec<(ChildProcess, InForce)>> {
-    Ok([hogs(topology, program)?, disks(topology, hosts, program)?].into_iter().flatten().collect())
+    let all = [hogs(topology, program)?, disks(topology, hosts, program)?, rivals(topology, hosts, program)?];
+    Ok(all.into_iter().flatten().collect())
+}
+
+/// Streams of nobody's from the first host to the second.
+fn rivals(
+    topology: &Topology,
+    hosts: &[VirtualHost],
+    program: &Path,
+) -> Result<Vec<(ChildProcess, InForce)>> {
+    let [from, to, ..] = hosts else { return Ok(Vec::new()) };
+    let is_it = |fault: &&Fault| fault.entry().is_some_and(|entry| entry.site == FaultSite::Flow);
+    let mut all = Vec::new();
+    for fault in topology.faults.iter().filter(is_it) {
+        let started = rival::start(program, (from, to), &fault.value);
+        let (processes, granted) = started.map_err(|error| of_fault(fault, error))?;
+        let place = format!("{}-{}", from.name, to.name);
+        let in_force =
+            || InForce { fault: fault.to_string(), place: place.clone(), granted: granted.clone() };
+        all.extend(processes.into_iter().map(|process| (process, in_force())));
+    }
+    Ok(all)
 }
 
 fn disks(topology: &Topology, hosts: &[VirtualHost], program: &Path) -> Result<Vec<(ChildProcess, InForce)>> {

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 /// Counters that tell why a stream was slow, by the kernel's names (Documentation/networking/snmp_counter.rst).
-const TOLD: [&str; 15] = [
+const TOLD: [&str; 16] = [
     "PruneCalled",
     "RcvPruned",
     "OfoPruned",
     "TCPBacklogDrop",
     "TCPBacklogCoalesce",
     "TCPRcvQDrop",
+    "TCPMemoryPressures",
     "TCPRcvCollapsed",
     "TCPToZeroWindowAdv",
     "TCPFromZeroWindowAdv",

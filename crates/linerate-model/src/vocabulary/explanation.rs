@@ -299,6 +299,7 @@ fn site(site: FaultSite) -> String {
         }
         FaultSite::Host | FaultSite::Disk => "every host; one of them with its name in front: b:NAME".into(),
         FaultSite::Process => "the machine, beside the hosts".into(),
+        FaultSite::Flow => "the path from host a to host b".into(),
         FaultSite::Knobs(knobs) => {
             format!("a run, by its knobs: {}", knobs.join(", ").replace("{}", "VALUE"))
         }

@@ -455,6 +455,8 @@ const BEHIND_HOSTS: &[Knob] = &[
     fault::SHIM_SPIN,
     fault::SHIM_COPIES,
     fault::SHIM_WRITE_SIZE,
+    fault::SHIM_PAUSE,
+    fault::SHIM_RECEIVER_PRIORITY,
     fault::SHIM_ANSWERED,
     fault::SHIM_STALL,
     fault::SHIM_STALL_EVERY,

@@ -56,6 +56,15 @@ pub const OBSERVERS: &[ObserverEntry] = &[
         hint: "linerate explain throttled",
     },
     ObserverEntry {
+        name: "socket-memory",
+        about: "segments that a host dropped for want of memory, and how often TCP was short of it",
+        needs: "nothing",
+        privilege: None,
+        cost: "two readings of /proc/net/netstat",
+        source: "Documentation/networking/snmp_counter.rst; tcp(7), tcp_mem",
+        hint: "ss -tm says what each socket holds; memory.max of a control group bounds it",
+    },
+    ObserverEntry {
         name: "host-counters",
         about: "CPU time, context switches, interfaces, receive queues and the counters of TCP and IP",
         needs: "nothing",

@@ -46,6 +46,12 @@ pub const SIGNALS: &[SignalEntry] = &[
         source: "/proc/net/softnet_stat; /proc/net/dev",
     },
     SignalEntry {
+        name: "idle-restarts",
+        what: "a connection that rests longer than its congestion window lasts",
+        rule: "between messages it had nothing outstanding for longer than its retransmission timeout, and its host has tcp_slow_start_after_idle",
+        source: "tcpi_busy_time, tcpi_rto, include/uapi/linux/tcp.h; RFC 2861",
+    },
+    SignalEntry {
         name: "idle-sender",
         what: "a connection that often had nothing to send",
         rule: "data was outstanding in less than 80 % of the time that was measured",
@@ -62,6 +68,12 @@ pub const SIGNALS: &[SignalEntry] = &[
         what: "a rate below what is expected",
         rule: "the rate is less than 85 % of what --against states, or of the rung below",
         source: "--against",
+    },
+    SignalEntry {
+        name: "low-priority",
+        what: "a receiver of the priority idle",
+        rule: "its threads were put there by what the run was asked for",
+        source: "sched(7), SCHED_IDLE",
     },
     SignalEntry {
         name: "mtus-differ",
@@ -130,6 +142,12 @@ pub const SIGNALS: &[SignalEntry] = &[
         source: "tcpi_rtt, include/uapi/linux/tcp.h; SO_SNDBUF as read back; tcp(7), tcp_wmem",
     },
     SignalEntry {
+        name: "small-initial-window",
+        what: "a route with a small initial window",
+        rule: "a route of the sending host has initcwnd, of less than the ten segments that are usual",
+        source: "ip-route(8), initcwnd; RFC 6928",
+    },
+    SignalEntry {
         name: "small-packets",
         what: "packets that cross one by one",
         rule: "a received packet is at most 1.5 times the MTU on average",
@@ -140,6 +158,12 @@ pub const SIGNALS: &[SignalEntry] = &[
         what: "segments smaller than the path takes",
         rule: "a segment is smaller than 80 % of the path's MTU less headers",
         source: "tcpi_snd_mss, tcpi_pmtu, include/uapi/linux/tcp.h",
+    },
+    SignalEntry {
+        name: "socket-memory",
+        what: "segments that came and found no memory",
+        rule: "the receiving host dropped what had come for want of memory (TCPRcvQDrop), or TCP entered memory pressure (TCPMemoryPressures)",
+        source: "/proc/net/netstat; Documentation/networking/snmp_counter.rst",
     },
     SignalEntry {
         name: "standard-mtu",

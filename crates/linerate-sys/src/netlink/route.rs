@@ -1,9 +1,10 @@
 //! Routes by way of a neighbour: made and removed.
 
-use super::{ALL, Link, NEW, Netlink, ONE};
+use super::{ALL, Link, NEW, Netlink, ONE, REPLACE};
 use crate::Result;
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope,
+    RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use std::net::Ipv4Addr;
@@ -27,6 +28,34 @@ impl Netlink {
             }
         }
         Ok(())
+    }
+
+    /// Lets connections over each unicast route of the link begin with so many segments; gives how many routes have it then.
+    pub fn set_initial_window(&mut self, link: &Link, segments: u32) -> Result<usize> {
+        let mut set = 0;
+        for family in [AddressFamily::Inet, AddressFamily::Inet6] {
+            let mut all = RouteMessage::default();
+            all.header.address_family = family;
+            let answer = self.ask("RTM_GETROUTE", "all", ALL, RouteNetlinkMessage::GetRoute(all))?;
+            for message in answer {
+                let RouteNetlinkMessage::NewRoute(mut route) = message else { continue };
+                let is_of_link = route.attributes.contains(&RouteAttribute::Oif(link.index));
+                let is_own = route.header.kind == RouteType::Unicast
+                    && route.header.table == RouteHeader::RT_TABLE_MAIN
+                    && is_of_link;
+                if !is_own {
+                    continue;
+                }
+                // What the kernel counts of a route is not taken back by it.
+                route.attributes.retain(|attribute| {
+                    !matches!(attribute, RouteAttribute::Metrics(_) | RouteAttribute::CacheInfo(_))
+                });
+                route.attributes.push(RouteAttribute::Metrics(vec![RouteMetric::InitCwnd(segments)]));
+                self.ask("RTM_NEWROUTE", &link.name, REPLACE, RouteNetlinkMessage::NewRoute(route))?;
+                set += 1;
+            }
+        }
+        Ok(set)
     }
 
     /// Takes that back.

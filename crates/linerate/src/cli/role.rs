@@ -2,7 +2,7 @@
 
 use super::join;
 use super::output::print;
-use crate::lab::fault::{disk, hog};
+use crate::lab::fault::{disk, hog, rival};
 use crate::lab::{builder, wire};
 use crate::run::worker;
 use crate::transport::foreign::library::{self, boot, supervise};
@@ -85,6 +85,14 @@ pub enum Role {
         cpu: u32,
         /// The share of it that is taken.
         share: f64,
+    },
+    /// Send all the time to an address of a lab, or take what comes.
+    #[command(hide = true)]
+    LabRival {
+        /// Streams.
+        flows: u32,
+        /// Where to; none takes what comes.
+        to: Option<std::net::SocketAddr>,
     },
     /// Serve a slow disk on a host of a lab.
     #[command(hide = true)]
@@ -172,6 +180,10 @@ pub fn main(role: Role) -> crate::Result<ExitCode> {
         }
         Role::LabHog { cpu, share } => {
             hog::main(cpu, share, std::io::stdout())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Role::LabRival { flows, to } => {
+            rival::main(flows, to, std::io::stdout())?;
             Ok(ExitCode::SUCCESS)
         }
         Role::LabDisk { rate } => {

@@ -132,6 +132,42 @@ fn two_writes_and_a_read_wait_for_a_late_answer() {
 }
 
 #[test]
+fn a_competing_flow_takes_its_share() {
+    let measured = measure("lab:rate=200Mb/s", &["competing-flow"], &[]);
+    within("competing-flow: rate over the link's", measured.rate() / 200e6, 0.05..0.85);
+    assert!(measured.warns_of("foreign-bytes"));
+}
+
+#[test]
+fn an_idle_receiver_gets_what_others_leave_of_its_cpu() {
+    let rate = |faults: &[&str]| measure("lab", faults, &["cpu.placement=0/1"]).rate();
+    let ratio = rate(&["cpu-hog=1", "idle-receiver"]) / rate(&["cpu-hog=1"]);
+    within("idle-receiver: rate over that of an ordinary one beside a busy process", ratio, 0.0..0.6);
+}
+
+#[test]
+fn a_sender_that_rests_outlasts_its_window() {
+    let few = |step: Step| {
+        let block = Block { message_bytes: LADDER_BYTES, messages: 1, slices: 3, lead: 1, ..step.blocks[0] };
+        Step { blocks: vec![block], ..step }
+    };
+    let faults: (&[&str], &[&str]) = (&["idle-restart=600ms", "small-initial-window=2"], &[]);
+    let recording = one_step("lab:delay=20ms", faults, ("network.tcp", Pattern::Stream), few);
+    let trials = || recording.trials.iter().filter(|trial| trial.pass > 0);
+    let flows = trials().flat_map(|trial| &trial.roles).flat_map(|role| &role.flows);
+    let slices: Vec<f64> = flows.flat_map(|flow| &flow.slices_ns).map(|ns| *ns as f64).collect();
+    within("idle-restart=600ms: a message, ns", median(slices.iter().copied()).unwrap(), 0.64e9..3e9);
+    let sockets = || recording.steps.iter().filter(|step| step.pass > 0).flat_map(|step| &step.sockets);
+    let timeout_us = sockets().filter_map(|socket| socket.last.get("rto")).copied().min().unwrap();
+    assert!((40_000..600_000).contains(&timeout_us), "{timeout_us} us");
+    let busy_us = sockets().filter_map(|socket| socket.moved.get("busy_time")).copied().max().unwrap();
+    assert!((busy_us as f64) < 1e-3 * slices.iter().sum::<f64>() / 2.0, "{busy_us} us of {slices:?}");
+    // The host says which of its routes begin with little.
+    let routes = recording.hosts[0].environment.stack["routes"]["with_metrics"].to_string();
+    assert!(routes.contains("InitCwnd(2)"), "{routes}");
+}
+
+#[test]
 fn an_mtu_on_one_side_holds_both_ways() {
     let measured = measure("lab", &["b:small-mtu=1000"], &[]);
     // What the receiver says that it takes, less the timestamps.

@@ -5,6 +5,7 @@ use linerate::lab::{InForce, Lab, VirtualHost};
 use linerate::plan::Topology;
 use linerate_sys::ethtool::{Ethtool, OFFLOADS};
 use linerate_sys::firewall::nftables_rules;
+use linerate_sys::link::routes;
 use serde_json::{Value, json};
 use std::fs;
 
@@ -46,6 +47,9 @@ fn part_tells_facts() {
             "tcp_timestamps": setting("tcp_timestamps"),
             "offloads": offloads.collect::<Vec<_>>(),
             "rules": nftables_rules().unwrap(),
+            "begins_with_two": routes().unwrap().iter().any(|route| {
+                route.metrics.iter().any(|metric| metric == "InitCwnd(2)")
+            }),
         })
     );
 }
@@ -53,7 +57,7 @@ fn part_tells_facts() {
 #[test]
 fn a_fault_is_on_its_host_alone() {
     let small = json!("4096 65536 65536");
-    let cases: [(&str, &[(&str, Value)]); 7] = [
+    let cases: [(&str, &[(&str, Value)]); 8] = [
         ("small-buffers=64KiB", &[("tcp_rmem", small.clone()), ("tcp_wmem", small)]),
         ("window-scaling-off", &[("tcp_window_scaling", json!("0"))]),
         ("sack-off", &[("tcp_sack", json!("0"))]),
@@ -61,6 +65,7 @@ fn a_fault_is_on_its_host_alone() {
         ("offload-off", &[("offloads", json!([false, false, false]))]),
         ("firewall-rules=1001", &[("rules", json!(4 * 1001))]),
         ("conntrack", &[("rules", json!(2))]),
+        ("small-initial-window", &[("begins_with_two", json!(true))]),
     ];
     let plain = facts(&lab(&[]).hosts()[0]);
     for (fault, changed) in cases {

@@ -22,6 +22,7 @@ const UNDONE: &[(&str, &str)] = &[
     ("small-writes", "shim.write-size=1KiB"),
     ("nagle-delayed-ack", "tcp.no-delay=off"),
     ("shared-cpu", "cpu.placement=0/0"),
+    ("low-priority", "shim.receiver-priority=idle"),
 ];
 
 /// Causes whose experiments the made-up machine does not feel: a rung that it is not measured on, or a pace that it has not.

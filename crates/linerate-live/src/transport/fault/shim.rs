@@ -11,9 +11,11 @@ use crate::record::Granted;
 use crate::transport::{Spec, granted};
 use crate::unit::{BitRate, Bytes, Nanoseconds};
 use crate::vocabulary::{Does, Wait};
+use linerate_sys::thread;
 use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::io;
+use std::time::Duration;
 
 /// The faults that a session was asked to have.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,6 +27,9 @@ pub struct Faults {
     read_rate: Option<BitRate>,
     stall: Option<Stall>,
     writes: Writes,
+    pause: Duration,
+    /// Whether the receiver is put behind all others; none where nobody says.
+    idle_receiver: Option<bool>,
 }
 
 /// A link with faults before each push, and behind each pull of a receiver.
@@ -36,6 +41,8 @@ struct Shim<'s> {
     stall: Option<Stall>,
     writer: Writer,
     scratch: Vec<u8>,
+    /// Whether this end's thread is to be behind all others.
+    is_idle: bool,
 }
 
 impl Faults {
@@ -47,6 +54,10 @@ impl Faults {
             slowdown_percent: spec.parsed("shim.slowdown").unwrap_or(0),
             overclaim: spec.parsed("shim.overclaim").unwrap_or(1),
             read_rate: spec.parsed("shim.read-rate"),
+            pause: Duration::from_nanos(
+                spec.parsed::<Nanoseconds>("shim.pause").map_or(0, |time| time.0 as u64),
+            ),
+            idle_receiver: spec.value("shim.receiver-priority").map(|value| value == "idle"),
             stall: Stall::from_settings(spec.parsed("shim.stall"), spec.parsed("shim.stall-every")),
             writes: Writes {
                 most: spec.parsed::<Bytes>("shim.write-size").map(|size| size.0 as usize),
@@ -62,6 +73,11 @@ impl Faults {
             ("shim.copies", self.copies.to_string()),
             ("shim.slowdown", self.slowdown_percent.to_string()),
             ("shim.overclaim", self.overclaim.to_string()),
+            ("shim.pause", format!("{}ns", self.pause.as_nanos())),
+            (
+                "shim.receiver-priority",
+                if self.idle_receiver == Some(true) { "idle" } else { "normal" }.into(),
+            ),
             ("shim.stall", format!("{}ns", self.stall.map_or(0, |stall| stall.for_ns))),
             ("shim.stall-every", format!("{}ns", self.stall.map_or(0, |stall| stall.every_ns))),
             ("shim.write-size", self.writes.most.map_or_else(|| "none".into(), |most| most.to_string())),
@@ -130,7 +146,8 @@ impl Faults {
 
     fn change_messages(self) -> bool {
         let waits = self.read_rate.is_some() || self.stall.is_some() || !self.writes.are_usual();
-        waits || self.spin_ns > 0 || self.copies > 0 || self.slowdown_percent > 0
+        let rests = !self.pause.is_zero() || self.idle_receiver.is_some();
+        waits || rests || self.spin_ns > 0 || self.copies > 0 || self.slowdown_percent > 0
     }
 
     /// Puts the faults before each push of `link`. Nothing is allocated once messages flow.
@@ -141,12 +158,17 @@ impl Faults {
         let stall = self.stall.filter(|_| does == Does::Echoes);
         let writer = self.writes.end(does, is_duplex);
         let reader = Reader::new(self.read_rate, does);
-        Shim { link, faults: self, slowdown, reader, stall, writer, scratch }
+        let is_idle = does == Does::Receives && self.idle_receiver == Some(true);
+        Shim { link, faults: self, slowdown, reader, stall, writer, scratch, is_idle }
     }
 }
 
 impl Link for Shim<'_> {
     fn begin(&mut self, block: &Block) -> io::Result<()> {
+        if self.is_idle {
+            // The thread is a flow's own and ends with its blocks.
+            thread::run_when_idle(thread::current()).map_err(|error| error.source)?;
+        }
         self.writer.begins(block);
         self.link.begin(block)
     }
@@ -161,6 +183,9 @@ impl Link for Shim<'_> {
 
     /// A push that could move only part of a message is followed by others; each pays for what it carries.
     fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.faults.pause.is_zero() {
+            std::thread::sleep(self.faults.pause);
+        }
         self.slowdown.hold(bytes.len());
         let until = linerate_sys::clock::monotonic_ns() + self.faults.spin_ns;
         for _ in 0..self.faults.copies {

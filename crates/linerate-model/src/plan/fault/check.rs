@@ -25,6 +25,7 @@ pub(super) fn scope(entry: &FaultEntry, only: &str) -> Result<(), TargetError> {
         }
         (FaultSite::Host | FaultSite::Disk, Some(_)) => (false, format!("it acts on a host: b:{name}")),
         (FaultSite::Process, _) => (false, format!("it acts on the whole machine: leave out `{only}:`")),
+        (FaultSite::Flow, _) => (false, format!("it goes from host a to host b: leave out `{only}:`")),
         (FaultSite::Knobs(_), _) => (false, format!("it acts on the whole run: leave out `{only}:`")),
     };
     if is_sound { Ok(()) } else { Err(TargetError::new(format!("`{only}:{name}` is nowhere"), hint)) }

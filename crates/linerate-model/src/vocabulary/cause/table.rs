@@ -109,6 +109,7 @@ pub const CAUSES: &[Cause] = &[
         name: "packet-loss",
         what: "packets that the path loses, to which the congestion control gives way",
         signs: &[Signal("segments-lost")],
+        against: &[Warning("foreign-bytes")],
         experiments: &["tcp.congestion-control=bbr"],
         fix: "find the loss: ethtool -S IFACE, cables, optics, queues on the way; until then sysctl -w net.ipv4.tcp_congestion_control=bbr with the fq queue",
         source: "Mathis et al., CCR 27(3), 1997; Cardwell et al., BBR, ACM Queue 14(5), 2016",
@@ -121,6 +122,14 @@ pub const CAUSES: &[Cause] = &[
         against: &[Signal("segments-lost")],
         fix: "find the loss on the way back: the other direction's cables, queues and rate; an access line that sends slowly wants an ack filter (cake)",
         source: "RFC 3449 section 2; tc-cake(8), ack-filter",
+        ..FAULT
+    },
+    Cause {
+        name: "competing-flow",
+        what: "other flows on the path, which take their share of it",
+        signs: &[Warning("foreign-bytes"), Bound("congestion-window")],
+        fix: "give the flows times or paths of their own, or a queue that shares by weight at the bottleneck: fq_codel, cake, htb",
+        source: "D. Chiu and R. Jain, Computer Networks and ISDN Systems 17 (1989); RFC 8290",
         ..FAULT
     },
     Cause {
@@ -208,7 +217,12 @@ pub const CAUSES: &[Cause] = &[
         name: "unfit-congestion-control",
         what: "a congestion control that does not suit the path",
         signs: &[Bound("congestion-window")],
-        against: &[Signal("segments-lost"), Signal("acks-lost")],
+        against: &[
+            Signal("segments-lost"),
+            Signal("acks-lost"),
+            Signal("idle-restarts"),
+            Warning("foreign-bytes"),
+        ],
         experiments: &[
             "tcp.congestion-control=cubic",
             "tcp.congestion-control=bbr",
@@ -216,6 +230,33 @@ pub const CAUSES: &[Cause] = &[
         ],
         fix: "choose the better one: sysctl -w net.ipv4.tcp_congestion_control=NAME; bbr wants the fq queue",
         source: "RFC 9438; Cardwell et al., BBR, ACM Queue 14(5), 2016",
+        ..FAULT
+    },
+    Cause {
+        name: "idle-restart",
+        what: "a congestion window that shrinks while the sender rests, so that each burst begins slowly",
+        signs: &[Signal("idle-restarts")],
+        against: &[Signal("segments-lost"), Signal("acks-lost"), Signal("small-initial-window")],
+        experiments: &["tcp.congestion-control=bbr"],
+        on_hosts: &["host.slow-start-after-idle=off"],
+        fix: "sysctl -w net.ipv4.tcp_slow_start_after_idle=0 at the sending host, or send without pauses",
+        source: "RFC 2861; RFC 5681 section 4.1; tcp_slow_start_after_idle_check, include/net/tcp.h",
+        ..FAULT
+    },
+    Cause {
+        name: "small-initial-window",
+        what: "a route that lets a connection begin, and begin again after a rest, with few segments",
+        signs: &[Signal("small-initial-window"), Signal("idle-restarts")],
+        fix: "ip route change ROUTE initcwnd 10 at the sending host, or leave initcwnd out: ten is the kernel's own",
+        source: "RFC 6928; ip-route(8), initcwnd; tcp_init_cwnd, net/ipv4/tcp_input.c",
+        ..FAULT
+    },
+    Cause {
+        name: "socket-memory",
+        what: "memory for sockets that the receiving host, or the group of its process, is short of",
+        signs: &[Signal("socket-memory"), Bound("receive-window")],
+        fix: "raise memory.max of the process's control group, or sysctl net.ipv4.tcp_mem; close what holds unread data: ss -tm",
+        source: "tcp(7), tcp_mem; Documentation/admin-guide/cgroup-v2.rst, sock; snmp_counter.rst, TCPRcvQDrop",
         ..FAULT
     },
     Cause {
@@ -244,6 +285,16 @@ pub const CAUSES: &[Cause] = &[
         undoes: true,
         fix: "a CPU for each: taskset, cpuset, or no placement at all",
         source: "sched_setaffinity(2); Documentation/scheduler/sched-eevdf.rst",
+        ..FAULT
+    },
+    Cause {
+        name: "low-priority",
+        what: "a receiver that gets a CPU only when nothing else wants it",
+        signs: &[Signal("low-priority")],
+        experiments: &["shim.receiver-priority=normal"],
+        undoes: true,
+        fix: "start it without nice(1), chrt --idle, Nice= or CPUSchedulingPolicy=idle, or give it a CPU of its own",
+        source: "sched(7), SCHED_IDLE; systemd.exec(5)",
         ..FAULT
     },
     Cause {

@@ -47,6 +47,32 @@ pub const SHIM_WRITE_SIZE: Knob = Knob {
     hint: "64: a message is paid for call by call",
 };
 
+/// `shim.pause`.
+pub const SHIM_PAUSE: Knob = Knob {
+    name: "shim.pause",
+    kind: KnobKind::Duration,
+    transports: SHIMMED,
+    default: "0ns",
+    harmless: Some(NO_TIME),
+    had: Had::Always,
+    about: "a known fault: the sender of a stream rests this long before each message, asleep",
+    source: "the program's own sender",
+    hint: "600ms over a long way: the congestion window shrinks meanwhile",
+};
+
+/// `shim.receiver-priority`.
+pub const SHIM_RECEIVER_PRIORITY: Knob = Knob {
+    name: "shim.receiver-priority",
+    kind: KnobKind::OneOf(&["normal", "idle"]),
+    transports: SHIMMED,
+    default: "normal",
+    harmless: Some(&["normal"]),
+    had: Had::Always,
+    about: "a known fault: the receiver's threads get a CPU only when nothing else wants it",
+    source: "sched(7), SCHED_IDLE",
+    hint: "idle with --fault cpu-hog=1 and cpu.placement=0/1",
+};
+
 /// `shim.answered`.
 pub const SHIM_ANSWERED: Knob = Knob {
     name: "shim.answered",
