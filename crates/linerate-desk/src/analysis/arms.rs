@@ -9,13 +9,16 @@
 mod figures;
 mod finer;
 mod judgement;
+mod neighbours;
 mod reached;
 mod tuning;
 
 pub use finer::{finer, is_between, losses_gone};
+pub use judgement::not_granted;
 pub use reached::{expected_bps, is_all_there, is_link_full, is_near, reaching};
 pub use tuning::{
-    CutCandidate, Fate, LeftOut, Tuned, TuningRound, TuningStep, TuningStop, candidates_upon, tuned,
+    CutCandidate, Fate, LeftOut, Tuned, TuningRound, TuningStep, TuningStop, candidates_upon, is_refused,
+    tuned,
 };
 
 use crate::plan::{self, Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, HostGroup, Plan, Stack, View, Why};

@@ -7,7 +7,7 @@
 use super::arms::{Arms, PROBES};
 use super::visit::{self, Planner, Visit, Visits};
 use super::{Schedule, failure};
-use crate::analysis::{Tuned, TuningRound, candidates_upon, is_link_full, tuned};
+use crate::analysis::{Tuned, TuningRound, candidates_upon, is_link_full, is_refused, tuned};
 use crate::plan::{ArmKind, BLOCKS_OF_ROUND, CONFIRMATION_BLOCKS, Plan, Stack, Step, Tuning, Why};
 use crate::record::{NotMeasured, Recording, StepRecord};
 use crate::unit::counted;
@@ -72,7 +72,11 @@ impl Search {
         let raced: BTreeSet<u32> =
             here.flat_map(|round| round.compared.candidates.iter().map(|one| one.arm)).collect();
         let is_left = |arm: &u32| !raced.contains(arm) && !self.refused.contains(arm);
-        let mut left: Vec<u32> = candidates_upon(&self.plan, base).into_iter().filter(is_left).collect();
+        let all: Vec<u32> = candidates_upon(&self.plan, base).into_iter().filter(is_left).collect();
+        // What a host does not grant is known from its warm-up: no block is spent on it, but where nothing else is left to race.
+        let is_granted = |arm: &u32| !is_refused(recording, &self.plan, base, *arm);
+        let granted: Vec<u32> = all.iter().copied().filter(is_granted).collect();
+        let mut left = if granted.is_empty() && found.is_none() { all } else { granted };
         let budget_ns = self.left_of_budget_ns(recording);
         // Whoever asks for a search gets one, however short of time.
         let least = usize::from(found.is_none());
@@ -126,13 +130,15 @@ impl Search {
         left
     }
 
-    /// The first block of a round, behind probes of what was never visited.
+    /// Probes of what was never visited, or else the first block of a round.
     fn open_round(&mut self, base: &Stack, candidates: &[u32], recording: &Recording) -> Vec<Visit> {
         let arms = self.race(base, candidates);
+        let probes = self.probes(&arms, recording);
+        if !probes.is_empty() {
+            return probes;
+        }
         let first = self.next_round() * BLOCKS_OF_ROUND + 1;
-        let mut visits = self.probes(&arms, recording);
-        visits.extend(self.arms.block(first, Why::Block, &arms));
-        visits
+        self.arms.block(first, Why::Block, &arms)
     }
 
     /// Each arm's rates, of those that were never visited.

@@ -1,5 +1,6 @@
 //! What each arm gave in each block, and what it gave against the plan as it stands.
 
+use super::neighbours::neighbours_share;
 use crate::analysis::measures::Measure;
 use crate::plan::{Comparison, Stack, Why};
 use crate::record::{Recording, StepRecord, Trial, decode_histogram};
@@ -33,6 +34,10 @@ pub const WATCHED: &[Watched] = &[
     watched(&metric::ROUND_TRIP_P99, |visits| visits.round_trip_ns_p99()),
     watched(&metric::CPU_BOTH, |visits| median(visits.values(&metric::CPU_BOTH, Pattern::Stream))),
     watched(&metric::RETRANSMIT_SHARE, |visits| visits.retransmits()),
+    watched(&metric::NEIGHBOURS_SHARE, |visits| {
+        let streams = visits.steps.iter().filter(|step| step.case.pattern == Pattern::Stream);
+        neighbours_share(streams.map(|step| (&step.hosts[..], &step.sockets[..])))
+    }),
 ];
 
 /// What all arms gave, block by block.

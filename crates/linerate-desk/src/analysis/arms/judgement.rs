@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::unit::{counted, percent};
+use crate::vocabulary::metric::NEIGHBOURS_SHARE;
 
 /// Why nothing is told where the positive control fails.
 const MISSED: &str = "the positive control, which is the base slowed by a known share, was not found slower";
@@ -125,7 +126,10 @@ impl Look<'_> {
                 change,
             })
         };
-        others.filter_map(guard).collect()
+        // Where nobody else is on the path there is nobody to keep anything.
+        let is_empty =
+            |guard: &Guard| guard.name == NEIGHBOURS_SHARE.key && guard.base <= 0.0 && guard.value <= 0.0;
+        others.filter_map(guard).filter(|guard| !is_empty(guard)).collect()
     }
 
     fn judge(&self, candidate: &mut Candidate, margin: f64, doubts: &[String]) {
@@ -195,10 +199,12 @@ fn standard_error(values: &[f64]) -> f64 {
     (variance / n).sqrt()
 }
 
-/// What an arm's sessions were asked for and not granted, each once.
-fn not_granted(recording: &Recording, number: u32, arm: &Arm) -> Vec<String> {
+/// What an arm's sessions were asked for and not granted, each once; where it was never in a block, those of its warm-up.
+pub fn not_granted(recording: &Recording, number: u32, arm: &Arm) -> Vec<String> {
     let own = |granted: &&Granted| arm.settings.iter().any(|setting| setting.knob == granted.knob);
-    let sessions = recording.sessions.iter().filter(|session| session.pass > 0 && session.arm == number);
+    let of_arm = || recording.sessions.iter().filter(|session| session.arm == number);
+    let has_blocks = of_arm().any(|session| session.pass > 0);
+    let sessions = of_arm().filter(|session| session.pass > 0 || !has_blocks);
     let refused = sessions.flat_map(|session| &session.granted).filter(own);
     let refused = refused.filter(|granted| !granted.is_as_asked());
     let said = |granted: &Granted| {

@@ -7,7 +7,7 @@
 
 mod replay;
 
-pub use replay::{candidates_upon, tuned};
+pub use replay::{candidates_upon, is_refused, tuned};
 
 use super::{Compared, Verdict};
 use crate::plan::{self, HostGroup};

@@ -3,10 +3,10 @@
 use super::super::Simulation;
 use crate::analysis::{Fate, Tuned, TuningStop, Verdict, tuned};
 use crate::plan::{
-    Arm, Comparison, Metric, Plan, RACE_BLOCKS, Rungs, SCREENING_BLOCKS, Stack, Step, Tuning, View, Why,
-    World, candidates,
+    Arm, Comparison, Metric, Plan, PlantedCause, RACE_BLOCKS, Rungs, SCREENING_BLOCKS, Stack, Step, Tuning,
+    View, Why, World, candidates,
 };
-use crate::record::{End, Event, Recording, Trial};
+use crate::record::{End, Event, Granted, Recording, Trial};
 use crate::schedule::schedule_of;
 use std::collections::BTreeSet;
 
@@ -124,6 +124,97 @@ fn a_lure_that_is_slower_when_confirmed_is_refused() {
     assert!(found.steps.is_empty(), "{found:?}");
     assert_eq!(found.rounds[0].fates[0], Fate::NotConfirmed);
     assert_eq!(found.verdict(), Verdict::CannotTell);
+}
+
+/// A search beside a neighbour: so many bytes of it come in for each of the search's own, by the arm.
+fn beside_a_neighbour(of_arm: fn(u32) -> f64) -> Tuned {
+    let plan = Plan { seed: 1, ..plan("tcp.no-delay=off", "") };
+    let none = PlantedCause { cause: "none".into(), strength: 1.0 };
+    let world = World { causes: vec![none], ..quiet() };
+    let mut simulation = Simulation::new(&plan, &world, 1);
+    let mut recording = super::headed(&plan);
+    simulation.hosts().into_iter().for_each(|event| recording.push(event));
+    let mut schedule = schedule_of(&plan, &recording);
+    while let Some(step) = schedule.next(&recording) {
+        for mut event in simulation.step(&step) {
+            match &mut event {
+                Event::Trial(trial) if step.case.arm == 1 => stretch(trial, 0.6),
+                Event::Step(record) => {
+                    let interfaces = record.hosts.iter_mut().flat_map(|host| &mut host.interfaces);
+                    interfaces
+                        .for_each(|one| one.rx_bytes += (of_arm(step.case.arm) * one.rx_bytes as f64) as u64);
+                }
+                _ => (),
+            }
+            recording.push(event);
+        }
+    }
+    recording.push(Event::End(End { reason: "completed".into(), error: None, at_ns: 0 }));
+    tuned(&recording).unwrap()
+}
+
+#[test]
+fn a_knob_that_starves_a_neighbour_is_refused() {
+    let found = beside_a_neighbour(|arm| if arm == 1 { 0.1 } else { 1.0 });
+    assert!(found.steps.is_empty(), "{found:?}");
+    assert_eq!(found.rounds[0].fates[0], Fate::Costs);
+    let guards = &found.rounds[0].compared.candidates[0].guards;
+    let worse: Vec<&str> =
+        guards.iter().filter(|guard| guard.is_worse).map(|guard| guard.name.as_str()).collect();
+    assert_eq!(worse, ["neighbours_share"], "{guards:?}");
+    // Whoever takes no more than its half is kept: the neighbour had more than its own.
+    let found = beside_a_neighbour(|arm| if arm == 1 { 1.2 } else { 4.0 });
+    assert_eq!(names(&found), ["tcp.no-delay=off"], "{found:?}");
+}
+
+#[test]
+fn what_a_host_refuses_leaves_the_race_at_once() {
+    let plan = Plan { seed: 1, ..plan("socket.send-buffer=4MiB,tcp.no-delay=off", "") };
+    let mut simulation = Simulation::new(&plan, &quiet(), 1);
+    let mut recording = super::headed(&plan);
+    simulation.hosts().into_iter().for_each(|event| recording.push(event));
+    let mut schedule = schedule_of(&plan, &recording);
+    let clipped = Granted {
+        knob: "socket.send-buffer".into(),
+        asked: Some("4MiB".into()),
+        granted: Some("425984".into()),
+    };
+    while let Some(step) = schedule.next(&recording) {
+        for mut event in simulation.step(&step) {
+            match &mut event {
+                Event::Session(session) if session.arm == 1 => session.granted = vec![clipped.clone()],
+                _ => (),
+            }
+            recording.push(event);
+        }
+    }
+    recording.push(Event::End(End { reason: "completed".into(), error: None, at_ns: 0 }));
+    let found = tuned(&recording).unwrap();
+    assert!(recording.steps.iter().any(|step| step.case.arm == 1 && step.pass == 0), "it was never asked");
+    assert!(
+        !recording.steps.iter().any(|step| step.case.arm == 1 && step.pass > 0),
+        "a block was spent on it"
+    );
+    let round = &found.rounds[0];
+    let at = round.compared.candidates.iter().position(|one| one.arm == 1).unwrap();
+    assert_eq!(round.fates[at], Fate::NotGranted);
+    let told = &round.compared.candidates[at].not_granted;
+    assert_eq!(told, &["socket.send-buffer=4MiB asked, 425984 granted"]);
+    assert!(found.untried.is_empty() && found.stop == TuningStop::NothingLeft, "{found:?}");
+}
+
+#[test]
+#[ignore = "takes minutes: ./test --long"]
+fn of_a_thousand_healthy_paths_none_is_changed() {
+    let plan = plan("tcp.no-delay=off,tcp.mss=1400", "");
+    let is_changed = |seed: &u64| {
+        let percent = [0.4, 1.0, 2.0, 4.0][(*seed % 4) as usize];
+        let world = World { noise: percent / 100.0, between: percent / 200.0, ..World::default() };
+        !searched(&plan, &world, *seed, |_| 1.0).1.kept().is_empty()
+    };
+    let changed = (1000..2000).filter(is_changed).count();
+    println!("{changed} of 1000 healthy paths were changed");
+    assert!(changed <= 10, "{changed} of 1000");
 }
 
 #[test]

@@ -141,3 +141,20 @@ pub const RETRANSMIT_SHARE: Metric = Metric {
     page: "ab.md",
     ..BASE
 };
+
+pub const NEIGHBOURS_SHARE: Metric = Metric {
+    name: "neighbours-share",
+    title: "what neighbours keep of the path",
+    unit: "1",
+    more_is_better: Some(true),
+    margin: Some(0.1),
+    key: "neighbours_share",
+    bounds: &[bound("congestion-window")],
+    faults: &[fault("competing-flow")],
+    about: "the share of the path that flows of others keep, up to the half that is theirs, as a comparison of arms watches it",
+    formula: "(bytes that the receiving interfaces took in - those of the test's connections with their headers) / both, at most 1/2",
+    source: "/proc/net/dev; tcpi_bytes_received, include/uapi/linux/tcp.h; RFC 5033 section 3.2",
+    hint: "worse: the setting gains by taking from others; look at its congestion control and its buffers",
+    page: "ab.md",
+    ..BASE
+};

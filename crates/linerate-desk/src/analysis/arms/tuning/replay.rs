@@ -5,7 +5,7 @@ mod cut;
 use super::super::figures::{Blocks, share};
 use super::super::{
     ALPHA, Arm, ArmKind, CONFIDENCE, CONFIRMATION_BLOCKS, Candidate, Comparison, Effect, LEAST_MARGIN, Look,
-    Metric, Plan, Recording, Stack, Trial, Verdict, Why, judged, pattern,
+    Metric, Plan, Recording, Stack, Trial, Verdict, Why, judged, not_granted, pattern,
 };
 use super::{Compared, CutCandidate, Fate, LeftOut, Tuned, TuningRound, TuningStep, TuningStop};
 use crate::analysis::arms::is_link_full;
@@ -119,7 +119,8 @@ impl Search<'_> {
         let (raced, fresh) = (of(false), of(true));
         let screened: BTreeSet<u32> = raced.iter().copied().take(self.tuning.screening as usize).collect();
         let of_screening = self.race.upon(base, &screened);
-        let entered = self.candidates_of(base, blocks);
+        let mut entered = self.candidates_of(base, blocks);
+        entered.extend(self.refused_upon(base, &entered));
         let is_screened = raced.len() >= self.tuning.screening as usize;
         let survivors = if is_screened { self.survivors(&of_screening, &entered) } else { Vec::new() };
         let is_over = is_screened && survivors.is_empty();
@@ -165,6 +166,12 @@ impl Search<'_> {
         let first = blocks.values().next().into_iter().flat_map(|block| &block.arms);
         let upon = first.filter_map(|arm| base.beneath(&Stack::from_number(*arm)));
         upon.filter(|arm| self.is_candidate(*arm)).collect()
+    }
+
+    /// Those that a host did not grant in their warm-up, so that no block was spent on them.
+    fn refused_upon(&self, base: &Stack, entered: &[u32]) -> Vec<u32> {
+        let left = candidates_upon(self.plan, base).into_iter().filter(|arm| !entered.contains(arm));
+        left.filter(|arm| is_refused(self.recording, self.plan, base, *arm)).collect()
     }
 
     fn is_candidate(&self, arm: u32) -> bool {
@@ -364,6 +371,12 @@ impl Search<'_> {
         let value = kept.and_then(|one| one.value).or(round.compared.base);
         is_link_full(self.plan, value)
     }
+}
+
+/// Whether a host gave something else than a candidate upon this asks for, so far as is known.
+pub fn is_refused(recording: &Recording, plan: &Plan, base: &Stack, arm: u32) -> bool {
+    let of_plan = (arm as usize).checked_sub(1).and_then(|index| plan.arms.get(index));
+    of_plan.is_some_and(|asked| !not_granted(recording, base.with(arm).number(), asked).is_empty())
 }
 
 /// The candidates of a plan that can stand upon this: one whose knobs are all set there says nothing new.
