@@ -107,6 +107,7 @@ pub(super) fn verdicts(recording: &Recording, found: &Found) -> Vec<CauseVerdict
         CAUSES.iter().filter(is_tried).map(|cause| look.verdict(cause)).collect();
     demote_what_adds_nothing(&mut found);
     bursts::tell_apart(plan, &compared, look.shown.as_ref(), &mut found);
+    bursts::leave_to_others(&mut found);
     let gain = |one: &CauseVerdict| one.gain.map_or(0.0, |effect| effect.estimate);
     found.sort_by(|a, b| a.grade.cmp(&b.grade).then(gain(b).total_cmp(&gain(a))));
     found

@@ -305,6 +305,7 @@ fn every_knob_that_plants_a_fault_is_named() {
             KnobKind::Duration => "5us",
             KnobKind::Rate => "100Mb/s",
             KnobKind::Switch => "on",
+            KnobKind::OneOf(words) => words[words.len() - 1],
             _ => "3",
         };
         let shim = added(|recording| {

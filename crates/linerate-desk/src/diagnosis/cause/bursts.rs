@@ -10,6 +10,10 @@ use crate::vocabulary::{Cause, Sign};
 const BURSTS: &str = "burst-drops";
 const LOSS: &str = "packet-loss";
 
+/// Causes of losses whose other sign is no loss itself, as segments behind a hole are.
+const BY_THEMSELVES: [&str; 2] = ["sack-off", "receive-drops"];
+const TOLD: &str = "another congestion control gains, and whether for these losses or by itself cannot be told: they are explained by";
+
 /// Tells the one from the other. A limit of the path stays however its bursts are paced, so it need not gain: it is told where
 /// another change shows that there is more to have, or where what is expected is not there.
 pub(super) fn tell_apart(
@@ -42,6 +46,19 @@ pub(super) fn tell_apart(
         };
         one.grade = grade;
         one.evidence.push(told.clone());
+    }
+}
+
+/// Where another cause tells the losses by a sign of its own, a congestion control that gains proves no loss of the path's: it may
+/// suit the path better without any.
+pub(super) fn leave_to_others(found: &mut [CauseVerdict]) {
+    let tells =
+        |one: &&CauseVerdict| BY_THEMSELVES.contains(&one.cause.as_str()) && one.grade <= Grade::Consistent;
+    let Some(other) = found.iter().find(tells).map(|one| one.cause.clone()) else { return };
+    for one in found.iter_mut().filter(|one| one.cause == LOSS && one.grade == Grade::Proved) {
+        one.grade = Grade::CannotTell;
+        one.explained = None;
+        one.evidence.push(format!("{TOLD} {other}"));
     }
 }
 

@@ -173,6 +173,18 @@ fn losses_that_another_cause_tells_are_no_bursts() {
 }
 
 #[test]
+fn losses_that_another_cause_tells_prove_none_of_the_path() {
+    for cause in ["sack-off", "receive-drops"] {
+        let found = named(&[(cause, 1.5), ("unfit-congestion-control", 2.0)], &[], 3);
+        let proved = faults(&found, Grade::Proved);
+        assert!(!proved.contains(&"packet-loss"), "{cause}: {proved:?}");
+        assert!(faults(&found, Grade::Consistent).contains(&cause), "{cause}: {found:#?}");
+    }
+    let alone = named(&[("packet-loss", 1.5)], &[], 3);
+    assert_eq!(faults(&alone, Grade::Proved), ["packet-loss"]);
+}
+
+#[test]
 fn what_shows_no_sign_is_not_tried() {
     let world = world(&[("packet-loss", 2.0)]);
     let plan = plan(&world, &[], 90);
