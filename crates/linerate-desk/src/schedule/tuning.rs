@@ -165,7 +165,13 @@ impl Search {
     fn go_on(&mut self, base: &Stack, round: &TuningRound, recording: &Recording) -> Vec<Visit> {
         let next = self.last_block() + 1;
         let raced = (next - 1) % BLOCKS_OF_ROUND;
-        let candidates: Vec<u32> = round.compared.candidates.iter().map(|one| one.arm).collect();
+        // What a host refused is told of, and was in no block.
+        let was_raced = |arm: &u32| {
+            let number = base.with(*arm).number();
+            recording.steps.iter().any(|step| step.pass > 0 && step.case.arm == number)
+        };
+        let candidates: Vec<u32> =
+            round.compared.candidates.iter().map(|one| one.arm).filter(was_raced).collect();
         if raced < self.tuning.screening {
             return self.arms.block(next, Why::Block, &self.race(base, &candidates));
         }
