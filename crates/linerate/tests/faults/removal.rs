@@ -2,7 +2,7 @@
 
 use super::disks::may_serve;
 use crate::user::runs::{PROGRAM, await_condition, code, command, namespaces, processes};
-use linerate::lab::fault::hog;
+use linerate::lab::fault::{hog, rival};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;
@@ -11,8 +11,12 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 fn hogs() -> Vec<u32> {
+    playing(hog::SUBCOMMAND)
+}
+
+fn playing(role: &str) -> Vec<u32> {
     let all = processes().into_iter();
-    all.filter(|(_, subcommand)| subcommand == hog::SUBCOMMAND).map(|(pid, _)| pid).collect()
+    all.filter(|(_, subcommand)| subcommand == role).map(|(pid, _)| pid).collect()
 }
 
 fn kill(pid: u32) {
@@ -23,10 +27,12 @@ fn kill(pid: u32) {
 fn a_killed_run_takes_its_faults_with_it() {
     let before = namespaces();
     let folder = TempDir::new().unwrap();
-    let faults = ["--fault", "cpu-hog=0/10%", "--fault", "loss=1%", "--fault", "firewall-rules=10"];
+    let faults = ["cpu-hog=0/10%", "loss=1%", "firewall-rules=10", "competing-flow"];
+    let faults: Vec<&str> = faults.into_iter().flat_map(|fault| ["--fault", fault]).collect();
     let arguments = [&["lab", "--only", "network.tcp"][..], &faults].concat();
     let mut run = command(folder.path(), &arguments).spawn().unwrap();
     await_condition("the hog", || hogs().len() == 1);
+    await_condition("the flow's ends", || playing(rival::SUBCOMMAND).len() == 2);
     run.kill().unwrap();
     assert_eq!(code(&mut run), None);
     await_condition("every process's end", || processes().is_empty());
