@@ -140,9 +140,20 @@ fn a_competing_flow_takes_its_share() {
 
 #[test]
 fn an_idle_receiver_gets_what_others_leave_of_its_cpu() {
-    let rate = |faults: &[&str]| measure("lab", faults, &["cpu.placement=0/1"]).rate();
-    let ratio = rate(&["cpu-hog=1", "idle-receiver"]) / rate(&["cpu-hog=1"]);
-    within("idle-receiver: rate over that of an ordinary one beside a busy process", ratio, 0.0..0.6);
+    // Few messages: it may get next to nothing.
+    let few = |step: Step| {
+        let block = Block { message_bytes: LADDER_BYTES, messages: 1, slices: 8, lead: 2, ..step.blocks[0] };
+        Step { blocks: vec![block], ..step }
+    };
+    let ns = |faults: &[&str]| {
+        let recording =
+            one_step("lab", (faults, &["cpu.placement=0/1"]), ("network.tcp", Pattern::Stream), few);
+        let trials = recording.trials.iter().filter(|trial| trial.pass > 0);
+        let flows = trials.flat_map(|trial| &trial.roles).flat_map(|role| &role.flows);
+        flows.flat_map(|flow| &flow.slices_ns).sum::<u64>() as f64
+    };
+    let ratio = ns(&["cpu-hog=1"]) / ns(&["cpu-hog=1", "idle-receiver"]);
+    within("idle-receiver: rate over that of an ordinary one beside a busy process", ratio, 0.0..0.8);
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn a_fault_is_on_its_host_alone() {
         ("offload-off", &[("offloads", json!([false, false, false]))]),
         ("firewall-rules=1001", &[("rules", json!(4 * 1001))]),
         ("conntrack", &[("rules", json!(2))]),
-        ("small-initial-window", &[("begins_with_two", json!(true))]),
+        ("small-initial-window=2", &[("begins_with_two", json!(true))]),
     ];
     let plain = facts(&lab(&[]).hosts()[0]);
     for (fault, changed) in cases {
