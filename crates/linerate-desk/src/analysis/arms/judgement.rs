@@ -137,11 +137,14 @@ impl Look<'_> {
         let verdict = self.verdict(candidate);
         // A positive control shows that a difference would be seen. Behind a closed window a slower sender is not, which
         // says nothing against a gain that was seen.
-        let is_seen = self.comparison.adaptive && verdict == Verdict::Different && candidate.is_gain;
+        let is_search = self.comparison.adaptive || self.plan.tuning().is_some();
+        let is_seen = is_search && verdict == Verdict::Different && candidate.is_gain;
         let is_believed = doubts.is_empty() || is_seen && doubts.iter().all(|doubt| doubt == MISSED);
         candidate.verdict = if is_believed { verdict } else { Verdict::CannotTell };
         if !is_believed {
             candidate.reasons = doubts.to_vec();
+        } else if self.plan.tuning().is_some() {
+            candidate.reasons.retain(|why| why != MISSED);
         }
         if candidate.verdict == Verdict::Different && candidate.is_gain {
             candidate.reasons.extend(self.objections(candidate, margin));

@@ -218,6 +218,23 @@ fn of_a_thousand_healthy_paths_none_is_changed() {
 }
 
 #[test]
+fn a_gain_that_is_seen_twice_needs_no_slowed_control() {
+    // Behind a closed window a slower sender costs no rate: the slowed arm is as quick as the base.
+    let hidden = |step: &Step| match step.case.arm {
+        1 => 0.2,
+        3 => 1.0 / 1.1,
+        _ => 1.0,
+    };
+    let (_, found) = searched(&plan("tcp.no-delay=off", ""), &quiet(), 1, hidden);
+    assert_eq!(names(&found), ["tcp.no-delay=off"], "{found:?}");
+    assert!(found.rounds[0].compared.doubts.iter().any(|doubt| doubt.contains("positive control")));
+    // Without one nothing is told but a gain.
+    let same = |step: &Step| if step.case.arm == 3 { 1.0 / 1.1 } else { 1.0 };
+    let (_, found) = searched(&plan("tcp.no-delay=off", ""), &quiet(), 1, same);
+    assert_eq!((found.kept().len(), found.verdict()), (0, Verdict::CannotTell), "{found:?}");
+}
+
+#[test]
 fn a_search_that_is_gone_on_with_decides_alike() {
     let plan = plan("shim.spin=0us,tcp.no-delay=off", "shim.spin=200us");
     let (recording, found) = searched(&plan, &quiet(), 5, |_| 1.0);
