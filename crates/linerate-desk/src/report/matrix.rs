@@ -31,10 +31,12 @@ pub(super) fn entry(recording: &Recording) -> Option<MatrixReport> {
         to: cell.pair.to,
         throughput_bps: cell.throughput_bps,
         round_trip_ns: cell.round_trip_ns,
+        bidirectional: cell.bidirectional,
     });
     Some(MatrixReport {
         verdict: told.verdict,
         rounds: screening.rounds,
+        bidirectional: screening.bidirectional,
         named: told.named.iter().map(|one| named(one, screening, &differences)).collect(),
         suspected: of_outcome(Outcome::Open),
         cleared: of_outcome(Outcome::Cleared),
@@ -155,10 +157,18 @@ fn set_apart(one: &DifferenceEntry) -> String {
     }
 }
 
+/// `7 rounds`; of both directions at once a round has two partners.
+fn rounds(matrix: &MatrixReport) -> String {
+    match matrix.bidirectional {
+        false => counted(matrix.rounds, "round"),
+        true => format!("rounds of {} each, both directions at once", counted(matrix.rounds, "partner")),
+    }
+}
+
 /// The answer in words.
 pub(super) fn sentence(matrix: &MatrixReport) -> String {
     let (met, gone): (Vec<_>, Vec<_>) = matrix.hosts.iter().partition(|host| host.failed.is_none());
-    let (hosts, rounds) = (counted(met.len(), "host"), counted(matrix.rounds, "round"));
+    let (hosts, rounds) = (counted(met.len(), "host"), rounds(matrix));
     let gone: Vec<&str> = gone.into_iter().map(|host| host.name.as_str()).collect();
     let gone = match gone.as_slice() {
         [] => String::new(),
@@ -216,8 +226,11 @@ pub(super) fn render(report: &Report, matrix: &MatrixReport, page: Page) -> Stri
     let mut lines: Vec<String> = Vec::new();
     lines.extend(wrapped(&sentence(matrix), width).iter().map(|line| marked(line, BOLD, page)));
     lines.push(String::new());
-    let rounds = format!("{} of disjoint pairs", counted(matrix.rounds, "round"));
-    lines.extend(wrapped(&heading(report, Some(rounds)), width));
+    let how = match matrix.bidirectional {
+        false => format!("{} of disjoint pairs", rounds(matrix)),
+        true => format!("disjoint pairs in {}", rounds(matrix)),
+    };
+    lines.extend(wrapped(&heading(report, Some(how)), width));
     for block in [likely(matrix), cells(matrix, width), margins(matrix), beside(matrix)] {
         if !block.is_empty() {
             lines.push(String::new());
@@ -260,7 +273,8 @@ fn cells(matrix: &MatrixReport, width: usize) -> Vec<String> {
         .collect();
     let trip =
         matrix.usual_round_trip_ns.map_or(String::new(), |ns| format!(", a round trip {}", Nanoseconds(ns)));
-    let title = format!("The usual cell is {}{trip}.", BitRate(usual));
+    let both = if matrix.bidirectional { " while as much goes back" } else { "" };
+    let title = format!("The usual cell is {}{both}{trip}.", BitRate(usual));
     if matrix.hosts.len() > MOST_NUMBERS || (matrix.hosts.len() + 2) * 5 > width {
         return signs(matrix, &rates, title);
     }

@@ -70,7 +70,7 @@ pub(super) fn render_suites(suites: &[SuiteValues]) -> String {
 
 /// What a row of a matrix holds.
 const MATRIX_KEYS: &[&str] =
-    &["from", "to", "from_name", "to_name", "throughput_bps", "of_usual", "round_trip_ns"];
+    &["from", "to", "from_name", "to_name", "throughput_bps", "of_usual", "round_trip_ns", "directions"];
 
 /// Writes the header and a row for each two hosts that met.
 pub(super) fn render_matrix(matrix: &Matrix) -> String {
@@ -83,7 +83,9 @@ pub(super) fn render_matrix(matrix: &Matrix) -> String {
         let of_usual = cell.throughput_bps.zip(matrix.usual_bps).map(|(bps, usual)| bps / usual);
         let names = [from, to].map(|host| matrix.screening.name_of(host));
         let numbers = [cell.throughput_bps, of_usual, cell.round_trip_ns].map(number);
+        let directions = if cell.bidirectional { "both" } else { "one" };
         let row = [from.to_string(), to.to_string()].into_iter().chain(names).chain(numbers);
+        let row = row.chain([directions.to_owned()]);
         written &= writer.write_record(row).is_ok();
     }
     debug_assert!(written);

@@ -31,6 +31,8 @@ struct Map {
     id: &'static str,
     title: &'static str,
     caption: &'static str,
+    /// Whether the stream's pattern decides what a cell is.
+    is_of_rates: bool,
     /// How good a cell is against the usual, and how it is written.
     share: fn(&MatrixReport, &CellEntry) -> Option<f64>,
     text: fn(&CellEntry) -> Option<String>,
@@ -42,6 +44,7 @@ const MAPS: &[Map] = &[
         title: "Rate of each pair",
         caption: "A row sends, a column receives. The colour is the rate over the median of all pairs; what was not measured \
                   is blank.",
+        is_of_rates: true,
         share: |matrix, cell| Some(cell.throughput_bps? / matrix.usual_bps?),
         text: |cell| cell.throughput_bps.map(|bps| BitRate(bps).to_string()),
     },
@@ -50,6 +53,7 @@ const MAPS: &[Map] = &[
         title: "Round trip of each pair",
         caption: "A row asks, a column answers. The colour is the median round trip of all pairs over that of the pair: less \
                   is slower.",
+        is_of_rates: false,
         share: |matrix, cell| Some(matrix.usual_round_trip_ns? / cell.round_trip_ns?),
         text: |cell| cell.round_trip_ns.map(|ns| Nanoseconds(ns).to_string()),
     },
@@ -132,7 +136,10 @@ fn heat_map(title: &str, map: &Map, matrix: &MatrixReport) -> Markup {
     let is_named = hosts.len() <= MOST_NAMED;
     html! {
         figure.heat id=(map.id) {
-            figcaption { h3 { (title) } p { (map.caption) } }
+            figcaption {
+                h3 { (title) }
+                p { (map.caption) @if map.is_of_rates && matrix.bidirectional { " Both directions of a pair were sending at once." } }
+            }
             p.keys {
                 @for (_, colour, text) in COLOURS {
                     span.key { svg width="14" height="14" aria-hidden="true" { rect width="14" height="14" fill=(colour) stroke="#777" {} } " " (text) }

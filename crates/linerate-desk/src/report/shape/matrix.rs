@@ -11,8 +11,11 @@ use serde::{Deserialize, Serialize};
 pub struct MatrixReport {
     /// Somebody is slow, nobody is, or it cannot be told.
     pub verdict: Verdict,
-    /// Rounds of the screening: partners that each host was to send to.
+    /// Partners that each host was to send to: a round each, or a round two of them where both directions were at once.
     pub rounds: u32,
+    /// Whether both directions of each pair were measured at once.
+    #[serde(default)]
+    pub bidirectional: bool,
     /// Who or what is slow, the worst first.
     pub named: Vec<NamedEntry>,
     /// Who stood apart in the screening and is neither cleared nor named.
@@ -131,6 +134,9 @@ pub struct CellEntry {
     pub throughput_bps: Option<f64>,
     /// The round trip of a small message.
     pub round_trip_ns: Option<f64>,
+    /// Whether the other direction was measured at the same time; the round trip is alone.
+    #[serde(default)]
+    pub bidirectional: bool,
 }
 
 /// What sets a host apart.

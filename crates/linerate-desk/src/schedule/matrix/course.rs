@@ -2,7 +2,7 @@
 //!
 //! It knows numbers and hosts, no recording and no steps: a made-up cluster is screened by the same code as a real one.
 
-use super::rounds::{around, shifts, steps};
+use super::rounds::{around, half_shifts, half_steps, shifts, steps};
 use crate::analysis::matrix::{FRESH, LOOKS, Part, Screened, Shot, Stage, Suspect, screened};
 use crate::plan::{HostId, HostPair, Screening};
 use rand::SeedableRng;
@@ -53,7 +53,8 @@ impl Course {
     /// The course of so many hosts.
     pub fn new(screening: &Screening, hosts: u32, seed: u64) -> Course {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let shifts = shifts(hosts, screening.rounds, &mut random);
+        let chosen = if screening.bidirectional { half_shifts } else { shifts };
+        let shifts = chosen(hosts, screening.rounds, &mut random);
         Course { screening: screening.clone(), hosts, shifts, phase: Phase::Screen(0), random }
     }
 
@@ -64,7 +65,12 @@ impl Course {
 
     /// The steps of the whole screening; what follows depends on what it shows.
     pub fn screening_steps(&self) -> usize {
-        self.shifts.iter().map(|shift| steps(self.hosts, *shift).len()).sum()
+        self.shifts.iter().map(|shift| self.steps(*shift).len()).sum()
+    }
+
+    fn steps(&self, shift: u32) -> Vec<Vec<HostPair>> {
+        let steps = if self.screening.bidirectional { half_steps } else { steps };
+        steps(self.hosts, shift)
     }
 
     /// The rounds that follow, without hosts that are lost; none at the end.
@@ -88,7 +94,7 @@ impl Course {
     }
 
     fn screen(&mut self, done: usize, lost: &BTreeSet<HostId>) -> Vec<Round> {
-        let Some(shift) = self.shifts.get(done) else {
+        let Some(shift) = self.shifts.get(done).copied() else {
             self.phase = Phase::Recheck(0);
             return Vec::new();
         };
@@ -98,7 +104,7 @@ impl Course {
             stage: Stage::Screen,
             pairs: pairs.into_iter().filter(is_left).collect(),
         };
-        let rounds = steps(self.hosts, *shift).into_iter().map(of_step);
+        let rounds = self.steps(shift).into_iter().map(of_step);
         rounds.filter(|round| !round.pairs.is_empty()).collect()
     }
 

@@ -20,6 +20,8 @@ struct Cluster {
     /// How much of its rate is left to a pair, and whether only while others send.
     faults: Vec<Fault>,
     groups: u32,
+    /// Whether both directions are measured at once.
+    bidirectional: bool,
 }
 
 /// The share of trials that something passing disturbs, by 5 to 39 %.
@@ -27,7 +29,7 @@ const DISTURBED: f64 = 0.03;
 
 impl Cluster {
     fn of(hosts: u32, noise: f64) -> Cluster {
-        Cluster { hosts, noise, disturbed: DISTURBED, faults: Vec::new(), groups: 0 }
+        Cluster { hosts, noise, disturbed: DISTURBED, faults: Vec::new(), groups: 0, bidirectional: false }
     }
 
     fn with(mut self, of: fn(HostPair) -> bool, left: f64) -> Cluster {
@@ -45,8 +47,18 @@ impl Cluster {
         };
         Screening {
             groups: (0..self.groups).map(group).collect(),
+            bidirectional: self.bidirectional,
             ..Screening::of_rounds(rounds, self.hosts)
         }
+    }
+
+    /// What a round puts on record: in the screening each direction of those that are measured at once.
+    fn shots(&self, round: &Round, random: &mut ChaCha8Rng) -> Vec<Shot> {
+        let is_back = self.bidirectional && round.stage == Stage::Screen;
+        let back = |pair: &HostPair| HostPair { from: pair.to, to: pair.from };
+        let backwards = round.pairs.iter().filter(|_| is_back).map(back);
+        let pairs: Vec<HostPair> = round.pairs.iter().copied().chain(backwards).collect();
+        pairs.into_iter().map(|pair| self.shot(round, pair, random)).collect()
     }
 
     /// A trial: the least of what sender, receiver and link allow.
@@ -75,7 +87,7 @@ impl Cluster {
                 return told(&screening, self.hosts as usize, &shots);
             }
             for round in &further {
-                shots.extend(round.pairs.iter().map(|pair| self.shot(round, *pair, &mut random)));
+                shots.extend(self.shots(round, &mut random));
             }
         }
     }
@@ -140,6 +152,19 @@ fn slow_hosts_and_links_are_named() {
 #[ignore = "a thousand runs of each kind: tests/long"]
 fn long_a_thousand_clusters_are_screened() {
     check(1_000, 1_000);
+}
+
+#[test]
+fn both_directions_at_once_name_as_one_at_a_time_does() {
+    let both = |cluster: Cluster| Cluster { bidirectional: true, ..cluster };
+    let (found, wrong) = shares(&both(Cluster::of(64, 0.03).with(d_sends, 0.9)), 8, 20, "sender d");
+    assert!(found == 1.0 && wrong == 0.0, "{found} {wrong}");
+    let (found, wrong) = shares(&both(Cluster::of(16, 0.03).with(e_to_k, 0.7)), 15, 20, "link e>k");
+    assert!(found == 1.0 && wrong == 0.0, "{found} {wrong}");
+    let (_, wrong) = shares(&both(Cluster::of(64, 0.03)), 16, 20, "");
+    assert!(wrong == 0.0, "nobody is slow, and somebody was named in {wrong}");
+    let screening = Screening { bidirectional: true, ..Screening::of_rounds(7, 8) };
+    assert_eq!(Course::new(&screening, 8, 1).screening_steps(), 7);
 }
 
 #[test]
