@@ -4,6 +4,7 @@
 //! is decided is decided here from the numbers on record, so that a schedule and a report decide alike.
 
 mod effects;
+mod found;
 mod inventory;
 mod judge;
 mod of_recording;
@@ -12,6 +13,7 @@ mod suspect;
 mod verdict;
 
 pub use effects::Effects;
+pub use found::grouped;
 pub use inventory::{Difference, differences};
 pub use judge::{Confirmed, FRESH, Judged, Outcome};
 pub use of_recording::{Cell, Matrix, matrix, rates, round_trips};

@@ -10,7 +10,7 @@ use crate::analysis::matrix::{
     Confirmed, Difference, Effects, Judged, Matrix, Named, Outcome, Part, Suspect, differences, matrix,
     round_trips,
 };
-use crate::plan::{Case, HostId, HostPair, Screening};
+use crate::plan::{Case, HostId, HostPair, HostSet, Screening};
 use crate::record::{NotMeasured, Recording};
 use crate::statistic::{Estimate, Shift};
 use crate::unit::{BitRate, Nanoseconds, counted, percent};
@@ -46,6 +46,7 @@ pub(super) fn entry(recording: &Recording) -> Option<MatrixReport> {
         noise: told.screened.effects.noise,
         usual_bps: matrix.usual_bps,
         usual_round_trip_ns: matrix.usual_round_trip_ns,
+        found_groups: found_groups(screening),
         hosts: hosts(recording, &matrix),
         cells: cells.collect(),
         inventory: differences.iter().map(|one| difference(one, screening)).collect(),
@@ -55,6 +56,14 @@ pub(super) fn entry(recording: &Recording) -> Option<MatrixReport> {
 fn failed_pair(pair: HostPair, why: &str, screening: &Screening) -> FailedPairEntry {
     let [from, to] = [pair.from, pair.to].map(|host| screening.name_of(host));
     FailedPairEntry { from, to, why: why.into() }
+}
+
+fn found_groups(screening: &Screening) -> Vec<FoundGroupEntry> {
+    let entry = |group: &HostSet| FoundGroupEntry {
+        name: group.name.clone(),
+        hosts: group.hosts.iter().map(|host| screening.name_of(*host)).collect(),
+    };
+    screening.groups.iter().filter(|_| screening.found).map(entry).collect()
 }
 
 fn ratio(shift: Shift) -> Estimate {
@@ -76,6 +85,7 @@ fn named(one: &Named, screening: &Screening, differences: &[Difference]) -> Name
         kind: one.kind.name().into(),
         hosts: one.hosts.iter().map(|host| screening.name_of(*host)).collect(),
         group: one.group.and_then(|group| Some(screening.groups.get(group)?.name.clone())),
+        found: one.group.is_some() && screening.found,
         sends: one.group.map(|_| one.sends),
         ratio: ratio(one.shift),
         confirmed: confirmed.into(),
@@ -189,6 +199,27 @@ pub(super) fn sentence(matrix: &MatrixReport) -> String {
     told + &gone
 }
 
+/// Hosts of a group that are listed.
+const MOST_LISTED: usize = 16;
+
+/// `a, b, c`; of very many the first ones.
+fn some_of(hosts: &[String]) -> String {
+    let listed = hosts.iter().take(MOST_LISTED).cloned().collect::<Vec<_>>().join(", ");
+    match hosts.len().saturating_sub(MOST_LISTED) {
+        0 => listed,
+        more => format!("{listed} and {more} more"),
+    }
+}
+
+/// Groups that were found, in words: `found-1: a, b, c`.
+pub(super) fn groups_found(matrix: &MatrixReport) -> Option<String> {
+    let of = |group: &FoundGroupEntry| format!("{}: {}", group.name, some_of(&group.hosts));
+    let all: Vec<String> = matrix.found_groups.iter().map(of).collect();
+    (!all.is_empty()).then(|| {
+        format!("Groups found from the data, as no names and no --groups tell any: {}.", all.join("; "))
+    })
+}
+
 /// What each kind does, and what confirmed it, in words.
 const DOES: &[(&str, &str)] =
     &[("sender", "sends"), ("receiver", "receives"), ("link", "passes on"), ("host", "sends and receives")];
@@ -197,6 +228,7 @@ const DOES: &[(&str, &str)] =
 pub(super) fn said(one: &NamedEntry) -> String {
     let who = match (one.kind.as_str(), &one.group) {
         ("link", _) => one.hosts.join(" to "),
+        (_, Some(group)) if one.found => format!("{group} ({}, found from the data)", some_of(&one.hosts)),
         (_, Some(group)) => format!("{group} ({})", counted(one.hosts.len(), "host")),
         _ => one.hosts.join(", "),
     };
@@ -348,7 +380,7 @@ fn margins(matrix: &MatrixReport) -> Vec<String> {
 
 /// What is to be known beside it, each a sentence.
 fn beside(matrix: &MatrixReport) -> Vec<String> {
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> = groups_found(matrix).into_iter().collect();
     let who = |one: &SuspectEntry| format!("{} {}", one.kind, one.hosts.join(" to "));
     let all = |some: &[SuspectEntry]| some.iter().map(who).collect::<Vec<_>>().join(", ");
     if !matrix.cleared.is_empty() {

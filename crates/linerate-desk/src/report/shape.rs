@@ -13,7 +13,7 @@ pub use distribution::{DistributionEntry, EfficiencyEntry};
 pub use graph::{GraphStageEntry, GraphStreamEntry, StageGraphEntry};
 pub use imported::{ImportedEntry, ImportedReport};
 pub use matrix::{
-    CellEntry, DifferenceEntry, DoubtEntry, FailedPairEntry, MatrixHostEntry, MatrixReport, NamedEntry,
+    CellEntry, DifferenceEntry, DoubtEntry, FailedPairEntry, FoundGroupEntry, MatrixHostEntry, MatrixReport, NamedEntry,
     SuspectEntry,
 };
 pub use suite::{

@@ -25,6 +25,9 @@ pub struct Screening {
     /// Hosts that have something in common, a rack or a switch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<HostSet>,
+    /// Whether the groups were found from what was measured: no plan says so.
+    #[serde(skip)]
+    pub found: bool,
     /// What the hosts are called by who uses them, in their order; empty where their letters do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,

@@ -1,5 +1,6 @@
 //! The matrix of a recording: its cells, and the word on them.
 
+use super::found::grouped;
 use super::shot::{Shot, Stage, shots};
 use super::suspect::medians;
 use super::verdict::{Told, told};
@@ -63,9 +64,9 @@ fn named(plan: &Plan, recording: &Recording) -> Option<Screening> {
 /// The matrix of a recording; none of one that screens nobody.
 pub fn matrix(recording: &Recording) -> Option<Matrix> {
     let plan = recording.plan()?;
-    let screening = &named(plan, recording)?;
     let hosts = plan.hosts.len();
     let rates = rates(recording);
+    let screening = &grouped(&named(plan, recording)?, hosts, &rates);
     let bidirectional = screening.bidirectional;
     let mut cells: BTreeMap<HostPair, Cell> = BTreeMap::new();
     let mut of = |shots: &[Shot], set: fn(&mut Cell, f64)| {

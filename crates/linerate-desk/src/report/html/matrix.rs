@@ -1,7 +1,7 @@
 //! A matrix of hosts on the page: who is named, the heat maps, the hosts as a table.
 
 use crate::report::Sheet;
-use crate::report::matrix::said;
+use crate::report::matrix::{groups_found, said};
 use crate::report::shape::{CellEntry, MatrixHostEntry, MatrixReport};
 use crate::unit::{BitRate, Nanoseconds};
 use maud::{Markup, html};
@@ -93,6 +93,7 @@ fn named(matrix: &MatrixReport) -> Markup {
                 }
             }
         }
+        @if let Some(found) = groups_found(matrix) { p { (found) } }
         @for one in &matrix.failed { p { (one.from) " to " (one.to) " passed nothing: " (one.why) "." } }
         @if let Some(doubt) = &matrix.doubt { p { "What it would take: " (doubt.takes) "." } }
     }

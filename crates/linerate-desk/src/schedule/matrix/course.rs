@@ -3,7 +3,7 @@
 //! It knows numbers and hosts, no recording and no steps: a made-up cluster is screened by the same code as a real one.
 
 use super::rounds::{around, half_shifts, half_steps, shifts, steps};
-use crate::analysis::matrix::{FRESH, LOOKS, Part, Screened, Shot, Stage, Suspect, screened};
+use crate::analysis::matrix::{FRESH, LOOKS, Part, Screened, Shot, Stage, Suspect, grouped, screened};
 use crate::plan::{HostId, HostPair, Screening};
 use rand::SeedableRng;
 use rand::seq::{IndexedRandom, SliceRandom};
@@ -77,7 +77,7 @@ impl Course {
     pub fn further(&mut self, shots: &[Shot], lost: &BTreeSet<HostId>) -> Vec<Round> {
         loop {
             let rounds = match self.phase.clone() {
-                Phase::Screen(done) => self.screen(done, lost),
+                Phase::Screen(done) => self.screen(done, shots, lost),
                 Phase::Recheck(looks) => self.recheck(looks, shots, lost),
                 Phase::Loaded(rounds, had) => self.loaded((rounds, had), shots, lost),
                 Phase::Alone => self.alone(shots, lost),
@@ -93,9 +93,11 @@ impl Course {
         screened(&self.screening, self.hosts as usize, shots)
     }
 
-    fn screen(&mut self, done: usize, lost: &BTreeSet<HostId>) -> Vec<Round> {
+    fn screen(&mut self, done: usize, shots: &[Shot], lost: &BTreeSet<HostId>) -> Vec<Round> {
         let Some(shift) = self.shifts.get(done).copied() else {
             self.phase = Phase::Recheck(0);
+            // What is asked from here on is asked of groups, where there are any.
+            self.screening = grouped(&self.screening, self.hosts as usize, shots);
             return Vec::new();
         };
         self.phase = Phase::Screen(done + 1);
