@@ -199,9 +199,9 @@ fn alike(
     let is_alike = |(_, effect, partners): &(HostId, f64, u32)| {
         (effect - middle).abs() < MARGIN_LOG.max(ALIKE_ERRORS * effects.error(*partners))
     };
-    let members = all.len();
-    let are_some = members >= LEAST_MEMBERS && members * MOST_PART <= slow.len();
-    (are_some && all.iter().all(is_alike)).then(|| all.into_iter().map(|(host, ..)| host).collect())
+    let members: Vec<HostId> = all.iter().filter(|one| is_alike(one)).map(|(host, ..)| *host).collect();
+    let are_some = members.len() >= LEAST_MEMBERS && MOST_PART * members.len() <= slow.len();
+    are_some.then_some(members)
 }
 
 #[cfg(test)]

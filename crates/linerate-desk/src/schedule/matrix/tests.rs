@@ -158,7 +158,7 @@ fn long_a_thousand_clusters_are_screened() {
 #[test]
 fn both_directions_at_once_name_as_one_at_a_time_does() {
     let both = |cluster: Cluster| Cluster { bidirectional: true, ..cluster };
-    let (found, wrong) = shares(&both(Cluster::of(64, 0.03).with(d_sends, 0.9)), 8, 20, "sender d");
+    let (found, wrong) = shares(&both(Cluster::of(64, 0.03).with(d_sends, 0.85)), 8, 20, "sender d");
     assert!(found == 1.0 && wrong == 0.0, "{found} {wrong}");
     let (found, wrong) = shares(&both(Cluster::of(16, 0.03).with(e_to_k, 0.7)), 15, 20, "link e>k");
     assert!(found == 1.0 && wrong == 0.0, "{found} {wrong}");
@@ -261,11 +261,11 @@ fn a_slow_rack_is_named_and_none_of_its_hosts() {
 /// Neither names nor a file tell the racks, and eight hosts of 32 share a way out.
 #[test]
 fn a_slow_rack_that_nobody_named_is_found() {
-    let rack = Cluster::of(32, 0.03).with(leaves_first_rack, 0.7);
-    let (found, wrong) = shares(&rack, 16, 20, "group a>e>i>m>q>u>y>ac");
+    let rack = Cluster::of(32, 0.03).with(|pair| pair.from.0 < 8 && pair.to.0 >= 8, 0.7);
+    let (found, wrong) = shares(&rack, 16, 20, "group a>b>c>d>e>f>g>h");
     assert!(found == 1.0 && wrong == 0.0, "{found} {wrong}");
-    let all = Cluster::of(32, 0.03).with(|pair| pair.from.0.is_multiple_of(4), 0.7);
-    let (found, wrong) = shares(&all, 16, 20, "group a>e>i>m>q>u>y>ac");
+    let all = Cluster::of(32, 0.03).with(|pair| pair.from.0 < 8, 0.7);
+    let (found, wrong) = shares(&all, 16, 20, "group a>b>c>d>e>f>g>h");
     assert!(found == 1.0 && wrong == 0.0, "{found} {wrong}");
 }
 
@@ -294,10 +294,18 @@ fn no_groups_are_claimed_for_noise() {
 }
 
 #[test]
-#[ignore = "three thousand runs: tests/long"]
+#[ignore = "five thousand runs: tests/long"]
 fn long_noise_has_groups_in_one_percent_at_most() {
     let claimed = claimed(1_000);
+    println!("{claimed} of 3000 healthy runs have groups");
     assert!(claimed <= 30, "{claimed} of 3000");
+    let ways_out = Cluster::of(32, 0.03).with(|pair| pair.from.0 < 8 && pair.to.0 >= 8, 0.8);
+    let all = Cluster::of(32, 0.03).with(|pair| pair.from.0 < 8, 0.8);
+    for rack in [ways_out, all] {
+        let (found, wrong) = shares(&rack, 16, 1_000, "group a>b>c>d>e>f>g>h");
+        println!("a rack that sends a fifth less: named in {found}, something else in {wrong}");
+        assert!(found >= 0.98 && wrong <= 0.02, "{found} {wrong}");
+    }
 }
 
 /// Every host of a rack is slow, to those beside it too, and a third of all hosts is in it.
