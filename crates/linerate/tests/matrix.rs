@@ -69,7 +69,7 @@ fn round_trips_and_the_inventory_are_told() {
     let file = recording(folder.path());
     let csv = Command::new(PROGRAM).args(["report", "--format", "csv"]).arg(&file).output().unwrap();
     let csv = String::from_utf8(csv.stdout).unwrap();
-    assert!(csv.starts_with("from,to,from_name,to_name,throughput_bps,of_usual,round_trip_ns,directions\n"), "{csv}");
+    assert!(csv.starts_with("from,to,from_name,to_name,throughput_bps,of_usual,round_trip_ns,directions,sent_again\n"), "{csv}");
     assert_eq!(csv.lines().count(), 21);
 }
 

@@ -7,12 +7,12 @@ use super::shape::*;
 use super::text::heading;
 use crate::analysis::Verdict;
 use crate::analysis::matrix::{
-    Confirmed, Difference, Effects, Judged, Matrix, Named, Outcome, Part, Suspect, differences, matrix,
+    Confirmed, Difference, Effects, Judged, Matrix, Named, Outcome, Part, Segments, Suspect, differences, matrix,
     round_trips,
 };
 use crate::plan::{Case, HostId, HostPair, HostSet, Screening};
 use crate::record::{NotMeasured, Recording};
-use crate::statistic::{Estimate, Shift};
+use crate::statistic::{Estimate, Shift, median};
 use crate::unit::{BitRate, Nanoseconds, counted, percent};
 use std::collections::BTreeMap;
 
@@ -31,6 +31,7 @@ pub(super) fn entry(recording: &Recording) -> Option<MatrixReport> {
         to: cell.pair.to,
         throughput_bps: cell.throughput_bps,
         round_trip_ns: cell.round_trip_ns,
+        sent_again: cell.segments.and_then(Segments::share),
         bidirectional: cell.bidirectional,
     });
     Some(MatrixReport {
@@ -220,6 +221,26 @@ pub(super) fn groups_found(matrix: &MatrixReport) -> Option<String> {
     })
 }
 
+/// Fewer segments sent again than this part are told of nobody, and of how many cells they are told.
+const SOME_AGAIN: f64 = 0.001;
+const MOST_AGAIN: usize = 4;
+
+/// The cells of which most was sent again: what is lost without costing rate shows here alone.
+pub(super) fn sent_again(matrix: &MatrixReport) -> Option<String> {
+    let name = |host: HostId| {
+        matrix.hosts.iter().find(|one| one.host == host).map_or(host.to_string(), |one| one.name.clone())
+    };
+    let shares = || matrix.cells.iter().filter_map(|cell| Some((cell, cell.sent_again?)));
+    let mut worst: Vec<(&CellEntry, f64)> = shares().filter(|(_, share)| *share >= SOME_AGAIN).collect();
+    worst.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let usual = median(shares().map(|(_, share)| share)).filter(|_| !worst.is_empty())?;
+    let told = worst.iter().take(MOST_AGAIN).map(|(cell, share)| {
+        format!("{} to {} {}", name(cell.from), name(cell.to), percent(*share))
+    });
+    let told = told.collect::<Vec<_>>().join(", ");
+    Some(format!("Segments sent again, of all that were sent: {told}; the usual cell {}.", percent(usual)))
+}
+
 /// What each kind does, and what confirmed it, in words.
 const DOES: &[(&str, &str)] =
     &[("sender", "sends"), ("receiver", "receives"), ("link", "passes on"), ("host", "sends and receives")];
@@ -380,7 +401,7 @@ fn margins(matrix: &MatrixReport) -> Vec<String> {
 
 /// What is to be known beside it, each a sentence.
 fn beside(matrix: &MatrixReport) -> Vec<String> {
-    let mut lines: Vec<String> = groups_found(matrix).into_iter().collect();
+    let mut lines: Vec<String> = groups_found(matrix).into_iter().chain(sent_again(matrix)).collect();
     let who = |one: &SuspectEntry| format!("{} {}", one.kind, one.hosts.join(" to "));
     let all = |some: &[SuspectEntry]| some.iter().map(who).collect::<Vec<_>>().join(", ");
     if !matrix.cleared.is_empty() {

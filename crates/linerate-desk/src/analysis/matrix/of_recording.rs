@@ -1,6 +1,7 @@
 //! The matrix of a recording: its cells, and the word on them.
 
 use super::found::grouped;
+use super::resent::{Segments, segments};
 use super::shot::{Shot, Stage, shots};
 use super::suspect::medians;
 use super::verdict::{Told, told};
@@ -20,6 +21,8 @@ pub struct Cell {
     pub throughput_bps: Option<f64>,
     /// The round trip of a small message.
     pub round_trip_ns: Option<f64>,
+    /// What its streams of the screening sent, and sent again; none where the transport does not count.
+    pub segments: Option<Segments>,
     /// Whether the other direction was measured at the same time.
     pub bidirectional: bool,
 }
@@ -69,9 +72,16 @@ pub fn matrix(recording: &Recording) -> Option<Matrix> {
     let screening = &grouped(&named(plan, recording)?, hosts, &rates);
     let bidirectional = screening.bidirectional;
     let mut cells: BTreeMap<HostPair, Cell> = BTreeMap::new();
+    let segments = segments(recording);
     let mut of = |shots: &[Shot], set: fn(&mut Cell, f64)| {
         for shot in medians(shots, Stage::Screen) {
-            let empty = Cell { pair: shot.pair, throughput_bps: None, round_trip_ns: None, bidirectional };
+            let empty = Cell {
+                pair: shot.pair,
+                throughput_bps: None,
+                round_trip_ns: None,
+                segments: segments.get(&shot.pair).copied(),
+                bidirectional,
+            };
             set(cells.entry(shot.pair).or_insert(empty), shot.log.exp());
         }
     };

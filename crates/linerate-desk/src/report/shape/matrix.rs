@@ -149,6 +149,9 @@ pub struct CellEntry {
     pub throughput_bps: Option<f64>,
     /// The round trip of a small message.
     pub round_trip_ns: Option<f64>,
+    /// The part of its segments that its streams of the screening sent again, by the sender's kernel; null where nothing counts them.
+    #[serde(default)]
+    pub sent_again: Option<f64>,
     /// Whether the other direction was measured at the same time; the round trip is alone.
     #[serde(default)]
     pub bidirectional: bool,
