@@ -69,7 +69,12 @@ fn round_trips_and_the_inventory_are_told() {
     let file = recording(folder.path());
     let csv = Command::new(PROGRAM).args(["report", "--format", "csv"]).arg(&file).output().unwrap();
     let csv = String::from_utf8(csv.stdout).unwrap();
-    assert!(csv.starts_with("from,to,from_name,to_name,throughput_bps,of_usual,round_trip_ns,directions,sent_again\n"), "{csv}");
+    assert!(
+        csv.starts_with(
+            "from,to,from_name,to_name,throughput_bps,of_usual,round_trip_ns,directions,sent_again\n"
+        ),
+        "{csv}"
+    );
     assert_eq!(csv.lines().count(), 21);
 }
 
@@ -135,7 +140,8 @@ fn what_is_no_target_of_many_hosts_is_one_error() {
 /// Each host's bucket holds back what it sends, and nothing of what it receives.
 #[test]
 fn both_directions_at_once_have_a_rate_each() {
-    let (code, matrix) = measured(&["lab:hosts=4,rate=20Mb/s,wire=tbf,b-.rate=10Mb/s", "--bidirectional", "--full"]);
+    let (code, matrix) =
+        measured(&["lab:hosts=4,rate=20Mb/s,wire=tbf,b-.rate=10Mb/s", "--bidirectional", "--full"]);
     let cells = matrix["cells"].as_array().unwrap();
     let rate = |from: &str, to: &str| {
         let cell = cells.iter().find(|cell| cell["from"] == from && cell["to"] == to).unwrap();
@@ -143,7 +149,9 @@ fn both_directions_at_once_have_a_rate_each() {
         cell["throughput_bps"].as_f64().unwrap() / 1e6
     };
     assert_eq!((code, cells.len(), matrix["rounds"].as_u64()), (11, 12, Some(3)), "{matrix:#}");
-    for (from, to, least, most) in [("a", "b", 14.0, 20.0), ("b", "a", 8.0, 10.0), ("c", "d", 14.0, 20.0), ("d", "c", 14.0, 20.0)] {
+    for (from, to, least, most) in
+        [("a", "b", 14.0, 20.0), ("b", "a", 8.0, 10.0), ("c", "d", 14.0, 20.0), ("d", "c", 14.0, 20.0)]
+    {
         assert!((least..most).contains(&rate(from, to)), "{from} to {to}: {:#}", matrix["cells"]);
     }
 }

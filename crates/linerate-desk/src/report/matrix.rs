@@ -7,8 +7,8 @@ use super::shape::*;
 use super::text::heading;
 use crate::analysis::Verdict;
 use crate::analysis::matrix::{
-    Confirmed, Difference, Effects, Judged, Matrix, Named, Outcome, Part, Segments, Suspect, differences, matrix,
-    round_trips,
+    Confirmed, Difference, Effects, Judged, Matrix, Named, Outcome, Part, Segments, Suspect, differences,
+    matrix, round_trips,
 };
 use crate::plan::{Case, HostId, HostPair, HostSet, Screening};
 use crate::record::{NotMeasured, Recording};
@@ -234,9 +234,10 @@ pub(super) fn sent_again(matrix: &MatrixReport) -> Option<String> {
     let mut worst: Vec<(&CellEntry, f64)> = shares().filter(|(_, share)| *share >= SOME_AGAIN).collect();
     worst.sort_by(|a, b| b.1.total_cmp(&a.1));
     let usual = median(shares().map(|(_, share)| share)).filter(|_| !worst.is_empty())?;
-    let told = worst.iter().take(MOST_AGAIN).map(|(cell, share)| {
-        format!("{} to {} {}", name(cell.from), name(cell.to), percent(*share))
-    });
+    let told = worst
+        .iter()
+        .take(MOST_AGAIN)
+        .map(|(cell, share)| format!("{} to {} {}", name(cell.from), name(cell.to), percent(*share)));
     let told = told.collect::<Vec<_>>().join(", ");
     Some(format!("Segments sent again, of all that were sent: {told}; the usual cell {}.", percent(usual)))
 }

@@ -69,8 +69,17 @@ pub(super) fn render_suites(suites: &[SuiteValues]) -> String {
 }
 
 /// What a row of a matrix holds.
-const MATRIX_KEYS: &[&str] =
-    &["from", "to", "from_name", "to_name", "throughput_bps", "of_usual", "round_trip_ns", "directions", "sent_again"];
+const MATRIX_KEYS: &[&str] = &[
+    "from",
+    "to",
+    "from_name",
+    "to_name",
+    "throughput_bps",
+    "of_usual",
+    "round_trip_ns",
+    "directions",
+    "sent_again",
+];
 
 /// Writes the header and a row for each two hosts that met.
 pub(super) fn render_matrix(matrix: &Matrix) -> String {

@@ -17,7 +17,7 @@ use super::network_path::NetworkPath;
 use super::placement::Ends;
 use super::visit::{self, Planner, Visit, Visits};
 use super::wanted::Wanted;
-use super::{Schedule, failure, refusal, roles, step};
+use super::{Schedule, failure, refusal, roles};
 use crate::analysis::matrix::{Stage, rates};
 use crate::plan::{Block, Case, HostId, HostPair, Pairs, Plan, Screening, Step, Why};
 use crate::record::{NotMeasured, Recording};
@@ -200,11 +200,8 @@ fn lost(recording: &Recording) -> BTreeSet<HostId> {
 /// What of these rounds fell with a step that failed as a whole: pairs that have neither a rate nor a failure of their own.
 fn missing(rounds: &[Round], recording: &Recording, lost: &BTreeSet<HostId>) -> Vec<Round> {
     let own = |case: &Case| (case.pairs.len() == 1).then(|| case.pairs.first());
-    let measured: BTreeSet<(HostPair, Why)> = recording
-        .trials
-        .iter()
-        .filter_map(|trial| Some((own(&trial.case)?, trial.why)))
-        .collect();
+    let measured: BTreeSet<(HostPair, Why)> =
+        recording.trials.iter().filter_map(|trial| Some((own(&trial.case)?, trial.why))).collect();
     let failed: BTreeSet<HostPair> =
         recording.unavailable.iter().filter_map(|not| own(not.case.as_deref()?)).collect();
     let is_there = |round: &Round, pair: &HostPair| {
@@ -220,7 +217,7 @@ fn missing(rounds: &[Round], recording: &Recording, lost: &BTreeSet<HostId>) -> 
 }
 
 /// The blocks of a visit: a warm-up and a trial, or what finds their rate.
-fn blocks_of(visit: &Visit, recording: &Recording) -> Vec<Block> {
+fn blocks_of(visit: &Visit, pace: &Pace) -> Vec<Block> {
     let entry = &visit.entry;
     let block = |messages: u64, slices: u64, lead: u64| Block {
         message_bytes: entry.sizes[0],
@@ -230,8 +227,8 @@ fn blocks_of(visit: &Visit, recording: &Recording) -> Vec<Block> {
         cache: Cache::Hot,
         ..Block::default()
     };
-    let pace = Pace::of(entry.case.pattern, recording);
-    let known = pace.usual().filter(|_| visit.probe != Some(0)).map(|usual| (usual, pace.slowest(&entry.case, usual)));
+    let known = pace.usual().filter(|_| visit.probe != Some(0));
+    let known = known.map(|usual| (usual, pace.slowest(&entry.case, usual)));
     let fitting = |time_ns: u64| {
         let (usual, slowest) = known?;
         let time_ns = time_ns as f64;
@@ -278,11 +275,23 @@ impl Planner for Screen {
     }
 
     fn step(&self, number: usize, visit: &Visit, recording: &Recording) -> Step {
-        let blocks = blocks_of(visit, recording);
         let entry = &visit.entry;
+        let pace = Pace::of(entry.case.pattern, recording);
+        let blocks = blocks_of(visit, &pace);
         // Hosts differ in their CPUs, and in a lab they share them: nobody is pinned.
         let ends = Ends { from: Vec::new(), to: Vec::new() };
-        Step { roles: roles(entry, &ends), ..step::for_visit(&self.plan, number, visit, blocks, recording) }
+        Step {
+            number: number as u32,
+            pass: visit.pass,
+            why: visit.why,
+            case: entry.case.clone(),
+            roles: roles(entry, &ends),
+            predicted_ns: pace.predicted_ns(&entry.case, &blocks),
+            blocks,
+            sample_ns: None,
+            beside: None,
+            patience_ns: failure::patience_ns(entry, recording),
+        }
     }
 }
 

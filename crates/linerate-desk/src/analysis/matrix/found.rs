@@ -73,11 +73,7 @@ impl Between {
     }
 
     fn plus(self, other: Between) -> Between {
-        Between {
-            cells: self.cells + other.cells,
-            high: self.high + other.high,
-            sum: self.sum + other.sum,
-        }
+        Between { cells: self.cells + other.cells, high: self.high + other.high, sum: self.sum + other.sum }
     }
 }
 
@@ -123,7 +119,8 @@ fn blocks(hosts: usize, effects: &Effects, cells: &[Shot]) -> Vec<Vec<HostId>> {
 fn clusters(hosts: usize, mut table: Table) -> Vec<usize> {
     let mut of_host: Vec<usize> = (0..hosts).collect();
     loop {
-        let candidates = table.iter().filter(|((one, other), between)| one != other && between.share() >= JOINED);
+        let candidates =
+            table.iter().filter(|((one, other), between)| one != other && between.share() >= JOINED);
         let best = candidates.max_by(|a, b| a.1.mean().total_cmp(&b.1.mean()));
         let Some((&(kept, gone), _)) = best.filter(|(_, between)| between.high > 0) else { return of_host };
         of_host.iter_mut().filter(|cluster| **cluster == gone).for_each(|cluster| *cluster = kept);
@@ -223,7 +220,10 @@ mod tests {
         let hosts = usize::from(hosts);
         let screening = Screening::of_rounds(hosts as u32 - 1, hosts as u32);
         let groups = grouped(&screening, hosts, &shots).groups;
-        groups.iter().map(|set| set.hosts.iter().map(HostId::to_string).collect::<Vec<_>>().join("")).collect()
+        groups
+            .iter()
+            .map(|set| set.hosts.iter().map(HostId::to_string).collect::<Vec<_>>().join(""))
+            .collect()
     }
 
     #[test]

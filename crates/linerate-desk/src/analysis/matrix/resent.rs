@@ -31,7 +31,8 @@ pub fn segments(recording: &Recording) -> BTreeMap<HostPair, Segments> {
     for step in recording.steps.iter().filter(is_of_screen) {
         let pairs: Vec<HostPair> = step.case.pairs.iter().collect();
         for socket in step.sockets.iter().filter(|socket| !socket.beside) {
-            let pair = pairs.get(socket.pair as usize).and_then(|pair| sent_by(socket, *pair, step.case.pattern));
+            let pair =
+                pairs.get(socket.pair as usize).and_then(|pair| sent_by(socket, *pair, step.case.pattern));
             let moved = |name: &str| socket.moved.get(name).copied();
             let (Some(pair), Some(sent)) = (pair, moved("data_segs_out")) else { continue };
             let segments = all.entry(pair).or_default();

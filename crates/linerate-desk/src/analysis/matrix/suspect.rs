@@ -251,7 +251,8 @@ fn slow_groups(screening: &Screening, cells: &[Shot], level: f64, plain: &Effect
     }
     // Found ones are not all that there are: one of a third of the hosts stands apart, one of half of them does not.
     let hosts = plain.sends.len();
-    let is_small = |group: &usize| !screening.found || MOST_PART * screening.groups[*group].hosts.len() <= hosts;
+    let is_small =
+        |group: &usize| !screening.found || MOST_PART * screening.groups[*group].hosts.len() <= hosts;
     let all = (0..screening.groups.len())
         .filter(is_small)
         .flat_map(|group| [(Part::GroupSends(group), true), (Part::GroupReceives(group), false)]);

@@ -1,8 +1,9 @@
 //! What a message takes between hosts, by the trials so far: usually, and of the slowest pair of a step.
 
-use crate::plan::{Case, HostId, HostPair};
+use crate::plan::{Block, Case, HostId, HostPair};
 use crate::record::{Recording, Trial};
 use crate::schedule::blocks;
+use crate::schedule::entries::PROBE_NS;
 use crate::statistic::median;
 use crate::vocabulary::Pattern;
 use std::collections::BTreeMap;
@@ -49,6 +50,14 @@ impl Pace {
     /// What the slowest pair of a case takes, or the usual where that is more.
     pub fn slowest(&self, case: &Case, usual: f64) -> f64 {
         case.pairs.iter().map(|pair| self.of_ends(pair).unwrap_or(usual)).fold(usual, f64::max)
+    }
+
+    /// How long blocks of a case take: as long as its slowest pair.
+    pub fn predicted_ns(&self, case: &Case, blocks: &[Block]) -> u64 {
+        let slowest = self.usual().map(|usual| self.slowest(case, usual));
+        let messages = |block: &Block| (block.messages * u64::from(block.slices)) as f64;
+        let of_block = |block| slowest.map_or(PROBE_NS, |ns| (ns * messages(block)) as u64);
+        blocks.iter().map(of_block).sum()
     }
 
     /// Of a pair, or where it is not known of its ends.

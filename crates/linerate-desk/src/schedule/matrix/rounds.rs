@@ -127,11 +127,7 @@ mod tests {
                 shifts.iter().flat_map(|shift| half_steps(hosts, *shift)).flatten().collect();
             let pairs: BTreeSet<[HostId; 2]> =
                 met.iter().map(|pair| [pair.from.min(pair.to), pair.from.max(pair.to)]).collect();
-            assert_eq!(
-                (met.len(), pairs.len()),
-                ((hosts * (hosts - 1) / 2) as usize, met.len()),
-                "{hosts}"
-            );
+            assert_eq!((met.len(), pairs.len()), ((hosts * (hosts - 1) / 2) as usize, met.len()), "{hosts}");
         }
         let some = half_shifts(64, 16, &mut ChaCha8Rng::seed_from_u64(1));
         assert!((8..=9).contains(&some.len()), "{some:?}");

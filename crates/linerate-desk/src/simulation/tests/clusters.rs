@@ -81,7 +81,12 @@ fn ten_thousand_hosts_are_planned_at_once() {
     let begun = Instant::now();
     let mut schedule = schedule_of(&plan, &recording);
     let (predicted, step) = (schedule.predicted_ns(), schedule.next(&recording).unwrap());
-    println!("{} pairs, {:.0} s predicted, {:?}", step.case.pairs.len(), predicted as f64 / 1e9, begun.elapsed());
+    println!(
+        "{} pairs, {:.0} s predicted, {:?}",
+        step.case.pairs.len(),
+        predicted as f64 / 1e9,
+        begun.elapsed()
+    );
     assert_eq!(step.case.pairs.len(), 5_000);
     assert!(predicted > 10_000_000_000);
 }
