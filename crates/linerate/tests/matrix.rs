@@ -155,3 +155,27 @@ fn both_directions_at_once_have_a_rate_each() {
         assert!((least..most).contains(&rate(from, to)), "{from} to {to}: {:#}", matrix["cells"]);
     }
 }
+
+/// A tenth of a machine's rate each, so that 32 pairs at once are the buckets' and not the CPUs'.
+#[test]
+#[ignore = "64 hosts, twice: tests/long"]
+fn long_of_64_hosts_the_slow_one_is_named_and_nobody_else() {
+    const HOSTS: &str = "lab:hosts=64,rate=20Mb/s,wire=tbf";
+    let (code, matrix) = measured(&[&format!("{HOSTS},k-.rate=12Mb/s")]);
+    assert_eq!((code, named(&matrix)), (10, vec!["sender k".to_owned()]), "{:#}", matrix["named"]);
+    let (code, matrix) = measured(&[HOSTS]);
+    assert!([0, 11].contains(&code) && named(&matrix).is_empty(), "{code} {:#}", matrix["named"]);
+    assert_eq!(matrix["found_groups"], Value::Array(Vec::new()));
+}
+
+/// Three hosts of nine share what makes them slow, and nobody said that they belong together.
+#[test]
+fn a_rack_that_nobody_named_is_found_on_a_lab() {
+    let slow = "lab:hosts=9,rate=20Mb/s,wire=tbf,a-.rate=12Mb/s,b-.rate=12Mb/s,c-.rate=12Mb/s";
+    let (code, matrix) = measured(&[slow, "--trial", "200ms"]);
+    assert_eq!((code, named(&matrix)), (10, vec!["group a>b>c".to_owned()]), "{:#}", matrix["named"]);
+    assert_eq!(
+        (&matrix["named"][0]["found"], &matrix["found_groups"][0]["name"]),
+        (&true.into(), &"found-1".into())
+    );
+}
