@@ -17,8 +17,7 @@ pub struct Matrix {
     /// Each host with every other one: what a single bad link takes.
     #[arg(long, conflicts_with = "partners", help_heading = WHAT)]
     pub full: bool,
-    /// Both directions of a pair at once, in half the rounds; else one at a time. What a host sends while it receives as much is
-    /// another number: a cable or a host that is good at one of them only shows here.
+    /// Both directions of a pair at once, in half the rounds; else one at a time.
     #[arg(long, help_heading = WHAT)]
     pub bidirectional: bool,
     /// How long a stream of a pair is timed.
