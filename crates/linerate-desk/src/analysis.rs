@@ -71,7 +71,7 @@ pub use trace::{
     Clocked, RunningTraceAnalysis, StageKey, StageTime, TraceAnalysis, TraceOf, analyse_running_trace,
     analyse_trace,
 };
-pub use trial::{Load, Values, half_round_trip_ns, lost_share, throughput_bps, wire_lateness};
+pub use trial::{Load, Values, half_round_trip_ns, lost_share, received_bps, throughput_bps, wire_lateness};
 
 use crate::record::Recording;
 use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES, RUNGS, Rung};

@@ -69,7 +69,12 @@ fn round_trips_and_the_inventory_are_told() {
     let file = recording(folder.path());
     let csv = Command::new(PROGRAM).args(["report", "--format", "csv"]).arg(&file).output().unwrap();
     let csv = String::from_utf8(csv.stdout).unwrap();
-    assert!(csv.starts_with("from,to,from_name,to_name,throughput_bps,of_usual,round_trip_ns\n"), "{csv}");
+    assert!(
+        csv.starts_with(
+            "from,to,from_name,to_name,throughput_bps,of_usual,round_trip_ns,directions,sent_again\n"
+        ),
+        "{csv}"
+    );
     assert_eq!(csv.lines().count(), 21);
 }
 
@@ -130,4 +135,47 @@ fn what_is_no_target_of_many_hosts_is_one_error() {
             "{target}: {told}"
         );
     }
+}
+
+/// Each host's bucket holds back what it sends, and nothing of what it receives.
+#[test]
+fn both_directions_at_once_have_a_rate_each() {
+    let (code, matrix) =
+        measured(&["lab:hosts=4,rate=20Mb/s,wire=tbf,b-.rate=10Mb/s", "--bidirectional", "--full"]);
+    let cells = matrix["cells"].as_array().unwrap();
+    let rate = |from: &str, to: &str| {
+        let cell = cells.iter().find(|cell| cell["from"] == from && cell["to"] == to).unwrap();
+        assert_eq!(cell["bidirectional"], true, "{cell}");
+        cell["throughput_bps"].as_f64().unwrap() / 1e6
+    };
+    assert_eq!((code, cells.len(), matrix["rounds"].as_u64()), (11, 12, Some(3)), "{matrix:#}");
+    for (from, to, least, most) in
+        [("a", "b", 14.0, 20.0), ("b", "a", 8.0, 10.0), ("c", "d", 14.0, 20.0), ("d", "c", 14.0, 20.0)]
+    {
+        assert!((least..most).contains(&rate(from, to)), "{from} to {to}: {:#}", matrix["cells"]);
+    }
+}
+
+/// A tenth of a machine's rate each, so that 32 pairs at once are the buckets' and not the CPUs'.
+#[test]
+#[ignore = "64 hosts, twice: tests/long"]
+fn long_of_64_hosts_the_slow_one_is_named_and_nobody_else() {
+    const HOSTS: &str = "lab:hosts=64,rate=20Mb/s,wire=tbf";
+    let (code, matrix) = measured(&[&format!("{HOSTS},k-.rate=12Mb/s")]);
+    assert_eq!((code, named(&matrix)), (10, vec!["sender k".to_owned()]), "{:#}", matrix["named"]);
+    let (code, matrix) = measured(&[HOSTS]);
+    assert!([0, 11].contains(&code) && named(&matrix).is_empty(), "{code} {:#}", matrix["named"]);
+    assert_eq!(matrix["found_groups"], Value::Array(Vec::new()));
+}
+
+/// Three hosts of nine share what makes them slow, and nobody said that they belong together.
+#[test]
+fn a_rack_that_nobody_named_is_found_on_a_lab() {
+    let slow = "lab:hosts=9,rate=20Mb/s,wire=tbf,a-.rate=12Mb/s,b-.rate=12Mb/s,c-.rate=12Mb/s";
+    let (code, matrix) = measured(&[slow, "--trial", "200ms"]);
+    assert_eq!((code, named(&matrix)), (10, vec!["group a>b>c".to_owned()]), "{:#}", matrix["named"]);
+    assert_eq!(
+        (&matrix["named"][0]["found"], &matrix["found_groups"][0]["name"]),
+        (&true.into(), &"found-1".into())
+    );
 }

@@ -173,6 +173,13 @@ pub fn throughput_bps(trial: &Trial) -> Option<f64> {
     positive(rates?.iter().sum())
 }
 
+/// What one host received in a trial of both directions, by its own clock.
+pub fn received_bps(trial: &Trial, host: HostId) -> Option<f64> {
+    let here = trial.roles.iter().filter(|role| role.host == host && role.does.receives());
+    let rates: Option<Vec<f64>> = here.map(|role| role_bps(trial, role)).collect();
+    positive(rates?.iter().sum())
+}
+
 /// The share of a block by which flows end at the same time: paced ones do, and their last slices count.
 const JUST_ENDED: f64 = 0.05;
 

@@ -7,12 +7,12 @@ use super::shape::*;
 use super::text::heading;
 use crate::analysis::Verdict;
 use crate::analysis::matrix::{
-    Confirmed, Difference, Effects, Judged, Matrix, Named, Outcome, Part, Suspect, differences, matrix,
-    round_trips,
+    Confirmed, Difference, Effects, Judged, Matrix, Named, Outcome, Part, Segments, Suspect, differences,
+    matrix, round_trips,
 };
-use crate::plan::{Case, HostId, HostPair, Screening};
+use crate::plan::{Case, HostId, HostPair, HostSet, Screening};
 use crate::record::{NotMeasured, Recording};
-use crate::statistic::{Estimate, Shift};
+use crate::statistic::{Estimate, Shift, median};
 use crate::unit::{BitRate, Nanoseconds, counted, percent};
 use std::collections::BTreeMap;
 
@@ -31,10 +31,13 @@ pub(super) fn entry(recording: &Recording) -> Option<MatrixReport> {
         to: cell.pair.to,
         throughput_bps: cell.throughput_bps,
         round_trip_ns: cell.round_trip_ns,
+        sent_again: cell.segments.and_then(Segments::share),
+        bidirectional: cell.bidirectional,
     });
     Some(MatrixReport {
         verdict: told.verdict,
         rounds: screening.rounds,
+        bidirectional: screening.bidirectional,
         named: told.named.iter().map(|one| named(one, screening, &differences)).collect(),
         suspected: of_outcome(Outcome::Open),
         cleared: of_outcome(Outcome::Cleared),
@@ -44,6 +47,7 @@ pub(super) fn entry(recording: &Recording) -> Option<MatrixReport> {
         noise: told.screened.effects.noise,
         usual_bps: matrix.usual_bps,
         usual_round_trip_ns: matrix.usual_round_trip_ns,
+        found_groups: found_groups(screening),
         hosts: hosts(recording, &matrix),
         cells: cells.collect(),
         inventory: differences.iter().map(|one| difference(one, screening)).collect(),
@@ -53,6 +57,14 @@ pub(super) fn entry(recording: &Recording) -> Option<MatrixReport> {
 fn failed_pair(pair: HostPair, why: &str, screening: &Screening) -> FailedPairEntry {
     let [from, to] = [pair.from, pair.to].map(|host| screening.name_of(host));
     FailedPairEntry { from, to, why: why.into() }
+}
+
+fn found_groups(screening: &Screening) -> Vec<FoundGroupEntry> {
+    let entry = |group: &HostSet| FoundGroupEntry {
+        name: group.name.clone(),
+        hosts: group.hosts.iter().map(|host| screening.name_of(*host)).collect(),
+    };
+    screening.groups.iter().filter(|_| screening.found).map(entry).collect()
 }
 
 fn ratio(shift: Shift) -> Estimate {
@@ -74,6 +86,7 @@ fn named(one: &Named, screening: &Screening, differences: &[Difference]) -> Name
         kind: one.kind.name().into(),
         hosts: one.hosts.iter().map(|host| screening.name_of(*host)).collect(),
         group: one.group.and_then(|group| Some(screening.groups.get(group)?.name.clone())),
+        found: one.group.is_some() && screening.found,
         sends: one.group.map(|_| one.sends),
         ratio: ratio(one.shift),
         confirmed: confirmed.into(),
@@ -155,10 +168,18 @@ fn set_apart(one: &DifferenceEntry) -> String {
     }
 }
 
+/// `7 rounds`; of both directions at once a round has two partners.
+fn rounds(matrix: &MatrixReport) -> String {
+    match matrix.bidirectional {
+        false => counted(matrix.rounds, "round"),
+        true => format!("rounds of {} each, both directions at once", counted(matrix.rounds, "partner")),
+    }
+}
+
 /// The answer in words.
 pub(super) fn sentence(matrix: &MatrixReport) -> String {
     let (met, gone): (Vec<_>, Vec<_>) = matrix.hosts.iter().partition(|host| host.failed.is_none());
-    let (hosts, rounds) = (counted(met.len(), "host"), counted(matrix.rounds, "round"));
+    let (hosts, rounds) = (counted(met.len(), "host"), rounds(matrix));
     let gone: Vec<&str> = gone.into_iter().map(|host| host.name.as_str()).collect();
     let gone = match gone.as_slice() {
         [] => String::new(),
@@ -179,6 +200,48 @@ pub(super) fn sentence(matrix: &MatrixReport) -> String {
     told + &gone
 }
 
+/// Hosts of a group that are listed.
+const MOST_LISTED: usize = 16;
+
+/// `a, b, c`; of very many the first ones.
+fn some_of(hosts: &[String]) -> String {
+    let listed = hosts.iter().take(MOST_LISTED).cloned().collect::<Vec<_>>().join(", ");
+    match hosts.len().saturating_sub(MOST_LISTED) {
+        0 => listed,
+        more => format!("{listed} and {more} more"),
+    }
+}
+
+/// Groups that were found, in words: `found-1: a, b, c`.
+pub(super) fn groups_found(matrix: &MatrixReport) -> Option<String> {
+    let of = |group: &FoundGroupEntry| format!("{}: {}", group.name, some_of(&group.hosts));
+    let all: Vec<String> = matrix.found_groups.iter().map(of).collect();
+    (!all.is_empty()).then(|| {
+        format!("Groups found from the data, as no names and no --groups tell any: {}.", all.join("; "))
+    })
+}
+
+/// Fewer segments sent again than this part are told of nobody, and of how many cells they are told.
+const SOME_AGAIN: f64 = 0.001;
+const MOST_AGAIN: usize = 4;
+
+/// The cells of which most was sent again: what is lost without costing rate shows here alone.
+pub(super) fn sent_again(matrix: &MatrixReport) -> Option<String> {
+    let name = |host: HostId| {
+        matrix.hosts.iter().find(|one| one.host == host).map_or(host.to_string(), |one| one.name.clone())
+    };
+    let shares = || matrix.cells.iter().filter_map(|cell| Some((cell, cell.sent_again?)));
+    let mut worst: Vec<(&CellEntry, f64)> = shares().filter(|(_, share)| *share >= SOME_AGAIN).collect();
+    worst.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let usual = median(shares().map(|(_, share)| share)).filter(|_| !worst.is_empty())?;
+    let told = worst
+        .iter()
+        .take(MOST_AGAIN)
+        .map(|(cell, share)| format!("{} to {} {}", name(cell.from), name(cell.to), percent(*share)));
+    let told = told.collect::<Vec<_>>().join(", ");
+    Some(format!("Segments sent again, of all that were sent: {told}; the usual cell {}.", percent(usual)))
+}
+
 /// What each kind does, and what confirmed it, in words.
 const DOES: &[(&str, &str)] =
     &[("sender", "sends"), ("receiver", "receives"), ("link", "passes on"), ("host", "sends and receives")];
@@ -187,6 +250,7 @@ const DOES: &[(&str, &str)] =
 pub(super) fn said(one: &NamedEntry) -> String {
     let who = match (one.kind.as_str(), &one.group) {
         ("link", _) => one.hosts.join(" to "),
+        (_, Some(group)) if one.found => format!("{group} ({}, found from the data)", some_of(&one.hosts)),
         (_, Some(group)) => format!("{group} ({})", counted(one.hosts.len(), "host")),
         _ => one.hosts.join(", "),
     };
@@ -216,8 +280,11 @@ pub(super) fn render(report: &Report, matrix: &MatrixReport, page: Page) -> Stri
     let mut lines: Vec<String> = Vec::new();
     lines.extend(wrapped(&sentence(matrix), width).iter().map(|line| marked(line, BOLD, page)));
     lines.push(String::new());
-    let rounds = format!("{} of disjoint pairs", counted(matrix.rounds, "round"));
-    lines.extend(wrapped(&heading(report, Some(rounds)), width));
+    let how = match matrix.bidirectional {
+        false => format!("{} of disjoint pairs", rounds(matrix)),
+        true => format!("disjoint pairs in {}", rounds(matrix)),
+    };
+    lines.extend(wrapped(&heading(report, Some(how)), width));
     for block in [likely(matrix), cells(matrix, width), margins(matrix), beside(matrix)] {
         if !block.is_empty() {
             lines.push(String::new());
@@ -260,7 +327,8 @@ fn cells(matrix: &MatrixReport, width: usize) -> Vec<String> {
         .collect();
     let trip =
         matrix.usual_round_trip_ns.map_or(String::new(), |ns| format!(", a round trip {}", Nanoseconds(ns)));
-    let title = format!("The usual cell is {}{trip}.", BitRate(usual));
+    let both = if matrix.bidirectional { " while as much goes back" } else { "" };
+    let title = format!("The usual cell is {}{both}{trip}.", BitRate(usual));
     if matrix.hosts.len() > MOST_NUMBERS || (matrix.hosts.len() + 2) * 5 > width {
         return signs(matrix, &rates, title);
     }
@@ -334,7 +402,7 @@ fn margins(matrix: &MatrixReport) -> Vec<String> {
 
 /// What is to be known beside it, each a sentence.
 fn beside(matrix: &MatrixReport) -> Vec<String> {
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> = groups_found(matrix).into_iter().chain(sent_again(matrix)).collect();
     let who = |one: &SuspectEntry| format!("{} {}", one.kind, one.hosts.join(" to "));
     let all = |some: &[SuspectEntry]| some.iter().map(who).collect::<Vec<_>>().join(", ");
     if !matrix.cleared.is_empty() {

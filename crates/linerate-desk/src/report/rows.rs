@@ -1,6 +1,6 @@
 //! The CSV form: one row a case and message size, or one an arm.
 
-use crate::analysis::matrix::Matrix;
+use crate::analysis::matrix::{Matrix, Segments};
 use crate::analysis::{Analysis, Compared, Curve, Measure, Point, SuiteValues, Table, Tuned, shown};
 use crate::plan::HostPair;
 use crate::record::Recording;
@@ -69,8 +69,17 @@ pub(super) fn render_suites(suites: &[SuiteValues]) -> String {
 }
 
 /// What a row of a matrix holds.
-const MATRIX_KEYS: &[&str] =
-    &["from", "to", "from_name", "to_name", "throughput_bps", "of_usual", "round_trip_ns"];
+const MATRIX_KEYS: &[&str] = &[
+    "from",
+    "to",
+    "from_name",
+    "to_name",
+    "throughput_bps",
+    "of_usual",
+    "round_trip_ns",
+    "directions",
+    "sent_again",
+];
 
 /// Writes the header and a row for each two hosts that met.
 pub(super) fn render_matrix(matrix: &Matrix) -> String {
@@ -83,7 +92,9 @@ pub(super) fn render_matrix(matrix: &Matrix) -> String {
         let of_usual = cell.throughput_bps.zip(matrix.usual_bps).map(|(bps, usual)| bps / usual);
         let names = [from, to].map(|host| matrix.screening.name_of(host));
         let numbers = [cell.throughput_bps, of_usual, cell.round_trip_ns].map(number);
+        let directions = if cell.bidirectional { "both" } else { "one" };
         let row = [from.to_string(), to.to_string()].into_iter().chain(names).chain(numbers);
+        let row = row.chain([directions.to_owned(), number(cell.segments.and_then(Segments::share))]);
         written &= writer.write_record(row).is_ok();
     }
     debug_assert!(written);

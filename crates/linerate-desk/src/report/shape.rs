@@ -13,8 +13,8 @@ pub use distribution::{DistributionEntry, EfficiencyEntry};
 pub use graph::{GraphStageEntry, GraphStreamEntry, StageGraphEntry};
 pub use imported::{ImportedEntry, ImportedReport};
 pub use matrix::{
-    CellEntry, DifferenceEntry, DoubtEntry, FailedPairEntry, MatrixHostEntry, MatrixReport, NamedEntry,
-    SuspectEntry,
+    CellEntry, DifferenceEntry, DoubtEntry, FailedPairEntry, FoundGroupEntry, MatrixHostEntry, MatrixReport,
+    NamedEntry, SuspectEntry,
 };
 pub use suite::{
     CaseWarning, ClaimEntry, RankedPairEntry, RankingEntry, SuiteColumnEntry, SuiteFigureEntry,

@@ -5,6 +5,7 @@
 //! taken from what a message usually takes, and lowered where one of the pairs is known to be much slower.
 
 mod course;
+mod pace;
 mod rounds;
 #[cfg(test)]
 mod tests;
@@ -16,14 +17,14 @@ use super::network_path::NetworkPath;
 use super::placement::Ends;
 use super::visit::{self, Planner, Visit, Visits};
 use super::wanted::Wanted;
-use super::{Schedule, blocks, failure, refusal, roles, step};
+use super::{Schedule, failure, refusal, roles};
 use crate::analysis::matrix::{Stage, rates};
 use crate::plan::{Block, Case, HostId, HostPair, Pairs, Plan, Screening, Step, Why};
-use crate::record::{NotMeasured, Recording, Trial};
-use crate::statistic::median;
+use crate::record::{NotMeasured, Recording};
 use crate::unit::counted;
 use crate::vocabulary::{Cache, LATENCY_BYTES, Pattern, Rung, Wait};
-use std::collections::BTreeSet;
+use pace::Pace;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a stream's messages have, and how many find its rate where nothing is known.
 const STREAM_BYTES: u64 = 64 << 10;
@@ -74,7 +75,7 @@ impl Screen {
         let hosts = plan.hosts.len() as u32;
         let course = Course::new(screening, hosts, plan.seed);
         let (mut patterns, mut unavailable) = (Vec::new(), Vec::new());
-        for pattern in [Pattern::Stream, Pattern::PingPong] {
+        for pattern in [screening.stream(), Pattern::PingPong] {
             let Some(rung) = rung else { continue };
             let case = case(rung, pattern, Pairs::single(HostId(0), HostId(1)));
             let wanted = Wanted { case, sizes: vec![size(pattern)], trial_ns: 0, load: None };
@@ -88,7 +89,7 @@ impl Screen {
                 }),
             }
         }
-        if patterns.first() != Some(&Pattern::Stream) {
+        if patterns.first() != Some(&screening.stream()) {
             patterns.clear();
         }
         Screen {
@@ -105,7 +106,7 @@ impl Screen {
 
     /// The visits of a round: streams at every stage, round trips in the screening only.
     fn visits_of(&self, pass: u32, round: &Round, probe: Option<usize>) -> Vec<Visit> {
-        let is_wanted = |pattern: &&Pattern| round.stage == Stage::Screen || **pattern == Pattern::Stream;
+        let is_wanted = |pattern: &&Pattern| round.stage == Stage::Screen || !pattern.is_exchange();
         let why = if probe.is_some() { Why::Probe } else { round.stage.why() };
         let pairs: Pairs = round.pairs.iter().copied().collect();
         let visit = |pattern: &Pattern| {
@@ -117,7 +118,7 @@ impl Screen {
 
     fn entry(&self, pattern: Pattern, pairs: Pairs) -> Option<Entry> {
         let rung = self.rung?;
-        let is_stream = pattern == Pattern::Stream;
+        let is_stream = !pattern.is_exchange();
         let profile = &self.plan.profile;
         let trial_ns = if is_stream { profile.trial_ns } else { profile.trial_ns / TRIPS_SHARE };
         let warm_up_ns = if is_stream { profile.warm_up_ns } else { 0 };
@@ -162,37 +163,49 @@ fn case(rung: &Rung, pattern: Pattern, pairs: Pairs) -> Case {
 const CASE: &str = "matrix";
 
 fn size(pattern: Pattern) -> u64 {
-    if pattern == Pattern::Stream { STREAM_BYTES } else { LATENCY_BYTES }
+    if pattern.is_exchange() { LATENCY_BYTES } else { STREAM_BYTES }
 }
 
 /// Hosts of which everything failed of late.
 fn lost(recording: &Recording) -> BTreeSet<HostId> {
     let hosts = recording.plan().map_or(Vec::new(), crate::plan::Plan::host_ids);
     let gone = recording.lost_hosts();
-    let is_lost = |host: &HostId| {
-        if gone.contains(host) || !recording.hosts.iter().any(|facts| facts.host == *host) {
-            return true;
+    let known: BTreeSet<HostId> = recording.hosts.iter().map(|facts| facts.host).collect();
+    let mut last: BTreeMap<HostId, u32> = BTreeMap::new();
+    for trial in &recording.trials {
+        for host in trial.case.pairs.iter().flat_map(|pair| [pair.from, pair.to]) {
+            let step = last.entry(host).or_insert(trial.step);
+            *step = (*step).max(trial.step);
         }
-        let measured = recording.trials.iter().filter(|trial| trial.case.pairs.has(*host));
-        let last = measured.map(|trial| trial.step).max();
-        let failed = recording.unavailable.iter().filter(|not| {
+    }
+    let mut failures: BTreeMap<HostId, usize> = BTreeMap::new();
+    for not in &recording.unavailable {
+        // Where all of a step failed, it may be anybody's fault.
+        let Some(case) = not.case.as_deref().filter(|case| case.pairs.len() == 1) else { continue };
+        let pair = case.pairs.first();
+        for host in BTreeSet::from([pair.from, pair.to]) {
+            let last = last.get(&host).copied();
             let is_later = not.after_steps.is_some_and(|after| last.is_none_or(|last| after > last));
-            // Where all of a step failed, it may be anybody's fault.
-            let is_own = |case: &Case| case.pairs.len() == 1 && case.pairs.has(*host);
-            is_later && not.case.as_deref().is_some_and(is_own)
-        });
-        failed.count() >= MOST_FAILURES
+            *failures.entry(host).or_default() += usize::from(is_later);
+        }
+    }
+    let is_lost = |host: &HostId| {
+        gone.contains(host)
+            || !known.contains(host)
+            || failures.get(host).is_some_and(|count| *count >= MOST_FAILURES)
     };
     hosts.into_iter().filter(is_lost).collect()
 }
 
 /// What of these rounds fell with a step that failed as a whole: pairs that have neither a rate nor a failure of their own.
 fn missing(rounds: &[Round], recording: &Recording, lost: &BTreeSet<HostId>) -> Vec<Round> {
+    let own = |case: &Case| (case.pairs.len() == 1).then(|| case.pairs.first());
+    let measured: BTreeSet<(HostPair, Why)> =
+        recording.trials.iter().filter_map(|trial| Some((own(&trial.case)?, trial.why))).collect();
+    let failed: BTreeSet<HostPair> =
+        recording.unavailable.iter().filter_map(|not| own(not.case.as_deref()?)).collect();
     let is_there = |round: &Round, pair: &HostPair| {
-        let is_of = |case: &Case| case.pairs.len() == 1 && case.pairs.first() == *pair;
-        let mut trials = recording.trials.iter().rev();
-        let mut failures = recording.unavailable.iter().filter_map(|not| not.case.as_deref());
-        trials.any(|trial| trial.why == round.stage.why() && is_of(&trial.case)) || failures.any(is_of)
+        measured.contains(&(*pair, round.stage.why())) || failed.contains(pair)
     };
     let is_lost = |pair: &HostPair| lost.contains(&pair.from) || lost.contains(&pair.to);
     let again = |round: &Round| {
@@ -203,27 +216,8 @@ fn missing(rounds: &[Round], recording: &Recording, lost: &BTreeSet<HostId>) -> 
     of_screen.map(again).filter(|round| !round.pairs.is_empty()).collect()
 }
 
-/// What a message takes, by the trials so far: usually, and of the slowest of these pairs.
-fn message_ns(case: &Case, recording: &Recording) -> Option<(f64, f64)> {
-    let of_pattern = || recording.trials.iter().filter(|trial| trial.case.pattern == case.pattern);
-    let usual = median(of_pattern().filter_map(blocks::message_ns))?;
-    let of = |is_of: &dyn Fn(&Trial) -> bool| {
-        median(of_pattern().filter(|trial| is_of(trial)).filter_map(blocks::message_ns))
-    };
-    let of_pair = |pairs: Pairs| {
-        let pair = pairs.first();
-        let own = of(&|trial| trial.case.pairs.first() == pair);
-        let sent = of(&|trial| trial.case.pairs.first().from == pair.from);
-        let received = of(&|trial| trial.case.pairs.first().to == pair.to);
-        own.or_else(|| Some(sent?.max(received?))).or(sent).or(received).unwrap_or(usual)
-    };
-    let slowest =
-        case.pairs.iter().map(|pair| of_pair(Pairs::single(pair.from, pair.to))).fold(usual, f64::max);
-    Some((usual, slowest))
-}
-
 /// The blocks of a visit: a warm-up and a trial, or what finds their rate.
-fn blocks_of(visit: &Visit, recording: &Recording) -> Vec<Block> {
+fn blocks_of(visit: &Visit, pace: &Pace) -> Vec<Block> {
     let entry = &visit.entry;
     let block = |messages: u64, slices: u64, lead: u64| Block {
         message_bytes: entry.sizes[0],
@@ -233,13 +227,14 @@ fn blocks_of(visit: &Visit, recording: &Recording) -> Vec<Block> {
         cache: Cache::Hot,
         ..Block::default()
     };
-    let known = message_ns(&entry.case, recording).filter(|_| visit.probe != Some(0));
+    let known = pace.usual().filter(|_| visit.probe != Some(0));
+    let known = known.map(|usual| (usual, pace.slowest(&entry.case, usual)));
     let fitting = |time_ns: u64| {
         let (usual, slowest) = known?;
         let time_ns = time_ns as f64;
         Some((time_ns / usual.max(1.0)).min(SLOWER * time_ns / slowest.max(1.0)) as u64)
     };
-    if entry.case.pattern != Pattern::Stream {
+    if entry.case.pattern.is_exchange() {
         let trips = fitting(entry.trial_ns).unwrap_or(PROBE_TRIPS).clamp(LEAST_TRIPS, MOST_TRIPS);
         return vec![block(1, trips + trips / 10, trips / 10)];
     }
@@ -280,11 +275,23 @@ impl Planner for Screen {
     }
 
     fn step(&self, number: usize, visit: &Visit, recording: &Recording) -> Step {
-        let blocks = blocks_of(visit, recording);
         let entry = &visit.entry;
+        let pace = Pace::of(entry.case.pattern, recording);
+        let blocks = blocks_of(visit, &pace);
         // Hosts differ in their CPUs, and in a lab they share them: nobody is pinned.
         let ends = Ends { from: Vec::new(), to: Vec::new() };
-        Step { roles: roles(entry, &ends), ..step::for_visit(&self.plan, number, visit, blocks, recording) }
+        Step {
+            number: number as u32,
+            pass: visit.pass,
+            why: visit.why,
+            case: entry.case.clone(),
+            roles: roles(entry, &ends),
+            predicted_ns: pace.predicted_ns(&entry.case, &blocks),
+            blocks,
+            sample_ns: None,
+            beside: None,
+            patience_ns: failure::patience_ns(entry, recording),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod arms;
 mod causes;
 mod claims;
+mod clusters;
 mod engines;
 mod failures;
 mod filters;

@@ -1,21 +1,33 @@
 //! A screening of many hosts: every host with several others in rounds of disjoint pairs, and what is done with suspects.
 
 use super::{HostId, Plan, View};
+use crate::vocabulary::Pattern;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The most groups of a plan.
 pub const MOST_GROUPS: usize = 4096;
 
+fn is_not(flag: &bool) -> bool {
+    !flag
+}
+
 /// How many hosts are screened, and for what.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Screening {
-    /// Rounds: in each a host sends once and receives once. All others are met in one fewer than there are hosts.
+    /// Partners that each host sends to and receives from: a round each where directions take turns, a round two of them
+    /// where both are at once. All others are met in one fewer than there are hosts.
     pub rounds: u32,
+    /// Both directions between two hosts at once; else one at a time.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub bidirectional: bool,
     /// Hosts that have something in common, a rack or a switch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<HostSet>,
+    /// Whether the groups were found from what was measured: no plan says so.
+    #[serde(skip)]
+    pub found: bool,
     /// What the hosts are called by who uses them, in their order; empty where their letters do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
@@ -35,6 +47,11 @@ impl Screening {
     /// So many rounds, or as many as there are other hosts.
     pub fn of_rounds(rounds: u32, hosts: u32) -> Screening {
         Screening { rounds: rounds.clamp(1, hosts.saturating_sub(1).max(1)), ..Screening::default() }
+    }
+
+    /// What two hosts that meet send.
+    pub fn stream(&self) -> Pattern {
+        if self.bidirectional { Pattern::Bidirectional } else { Pattern::Stream }
     }
 
     /// Which group a host is in; none of most.

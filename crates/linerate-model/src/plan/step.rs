@@ -64,6 +64,9 @@ impl Pace {
     }
 }
 
+/// More pairs beside one are counted and not named.
+const MOST_NAMED_BESIDE: usize = 16;
+
 impl Case {
     /// Whether it belongs to the ladder.
     pub fn is_of_ladder(&self) -> bool {
@@ -73,7 +76,15 @@ impl Case {
     /// The cases that its outcomes are of: of disjoint pairs every one, with the others beside it, else itself.
     pub fn apart(&self) -> Vec<Case> {
         let apart = self.pairs.apart();
+        // A thousand hosts beside each other are counted: each would have the names of all others on record.
+        let many = apart.len().saturating_sub(1);
+        let counted = (many > MOST_NAMED_BESIDE).then(|| format!("{} {many} other pairs", self.rung));
         let of_part = |(nth, pairs): (usize, &Pairs)| {
+            if let Some(counted) = &counted {
+                let under = [&self.under, counted].into_iter().filter(|under| !under.is_empty());
+                let under = under.map(String::as_str).collect::<Vec<_>>().join(", ");
+                return Case { pairs: pairs.clone(), under, ..self.clone() };
+            }
             let others = apart.iter().enumerate().filter(|(other, _)| *other != nth);
             let others: Pairs = others.flat_map(|(_, pairs)| pairs.iter()).collect();
             let beside = (!others.is_empty()).then(|| format!("{} {others}", self.rung));

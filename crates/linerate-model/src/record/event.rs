@@ -334,10 +334,11 @@ impl Trial {
         if !case.pairs.are_disjoint() {
             return vec![trial(case.clone(), roles)];
         }
-        let of_pair = |(pair, case): (u32, Case)| {
-            let of_pair: Vec<RoleRecord> = roles.iter().filter(|role| role.pair == pair).cloned().collect();
-            (!of_pair.is_empty()).then(|| trial(case, of_pair))
-        };
+        let mut by_pair: BTreeMap<u32, Vec<RoleRecord>> = BTreeMap::new();
+        for role in roles {
+            by_pair.entry(role.pair).or_default().push(role);
+        }
+        let of_pair = |(pair, case): (u32, Case)| Some(trial(case, by_pair.remove(&pair)?));
         (0..).zip(case.apart()).filter_map(of_pair).collect()
     }
 }

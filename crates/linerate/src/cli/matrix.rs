@@ -70,6 +70,7 @@ fn plan(args: &Matrix) -> Result<Plan> {
     let told = names.iter().zip(0..).any(|(name, number)| *name != crate::plan::host_name(number));
     let design = Screening {
         groups,
+        bidirectional: args.bidirectional,
         names: if told { names } else { Vec::new() },
         ..Screening::of_rounds(rounds, hosts)
     };

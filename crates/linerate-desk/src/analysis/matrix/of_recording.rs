@@ -1,11 +1,13 @@
 //! The matrix of a recording: its cells, and the word on them.
 
+use super::found::grouped;
+use super::resent::{Segments, segments};
 use super::shot::{Shot, Stage, shots};
 use super::suspect::medians;
 use super::verdict::{Told, told};
-use crate::analysis::{Verdict, half_round_trip_ns, throughput_bps};
+use crate::analysis::{Verdict, half_round_trip_ns, received_bps, throughput_bps};
 use crate::plan::{HostId, HostPair, Plan, Screening, Target};
-use crate::record::Recording;
+use crate::record::{Recording, Trial};
 use crate::statistic::median;
 use crate::vocabulary::Pattern;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +21,10 @@ pub struct Cell {
     pub throughput_bps: Option<f64>,
     /// The round trip of a small message.
     pub round_trip_ns: Option<f64>,
+    /// What its streams of the screening sent, and sent again; none where the transport does not count.
+    pub segments: Option<Segments>,
+    /// Whether the other direction was measured at the same time.
+    pub bidirectional: bool,
 }
 
 /// A recording of a screening in numbers.
@@ -61,13 +67,21 @@ fn named(plan: &Plan, recording: &Recording) -> Option<Screening> {
 /// The matrix of a recording; none of one that screens nobody.
 pub fn matrix(recording: &Recording) -> Option<Matrix> {
     let plan = recording.plan()?;
-    let screening = &named(plan, recording)?;
     let hosts = plan.hosts.len();
     let rates = rates(recording);
+    let screening = &grouped(&named(plan, recording)?, hosts, &rates);
+    let bidirectional = screening.bidirectional;
     let mut cells: BTreeMap<HostPair, Cell> = BTreeMap::new();
+    let segments = segments(recording);
     let mut of = |shots: &[Shot], set: fn(&mut Cell, f64)| {
         for shot in medians(shots, Stage::Screen) {
-            let empty = Cell { pair: shot.pair, throughput_bps: None, round_trip_ns: None };
+            let empty = Cell {
+                pair: shot.pair,
+                throughput_bps: None,
+                round_trip_ns: None,
+                segments: segments.get(&shot.pair).copied(),
+                bidirectional,
+            };
             set(cells.entry(shot.pair).or_insert(empty), shot.log.exp());
         }
     };
@@ -102,7 +116,7 @@ fn failed(recording: &Recording, cells: &[Cell]) -> Vec<(HostPair, String)> {
     let is_met = |host: HostId| has_rate(&|pair| pair.from == host || pair.to == host);
     let mut failed: BTreeMap<HostPair, String> = BTreeMap::new();
     for not in &recording.unavailable {
-        let Some(case) = not.case.as_deref().filter(|case| case.pattern == Pattern::Stream) else { continue };
+        let Some(case) = not.case.as_deref().filter(|case| case.pattern.has_rate()) else { continue };
         let pair = case.pairs.first();
         let is_own = case.pairs.len() == 1 && is_met(pair.from) && is_met(pair.to);
         if is_own && !has_rate(&|other| other == pair) {
@@ -112,9 +126,17 @@ fn failed(recording: &Recording, cells: &[Cell]) -> Vec<(HostPair, String)> {
     failed.into_iter().collect()
 }
 
-/// Every rate on record.
+/// Every rate on record. Where both directions of a pair were measured at once the screening has the rates of both; of fresh
+/// trials only the direction that was asked for counts, for the two of one trial are no two.
 pub fn rates(recording: &Recording) -> Vec<Shot> {
-    shots(recording, Pattern::Stream, throughput_bps)
+    let both = |trial: &Trial| received_bps(trial, trial.case.pairs.first().to);
+    let back = |trial: &Trial| received_bps(trial, trial.case.pairs.first().from);
+    let back = shots(recording, Pattern::Bidirectional, back).into_iter();
+    let back = back.filter(|shot| shot.stage == Stage::Screen).map(Shot::reversed);
+    let mut all = shots(recording, Pattern::Stream, throughput_bps);
+    all.extend(shots(recording, Pattern::Bidirectional, both));
+    all.extend(back);
+    all
 }
 
 /// Every round trip on record, as round trips a second.

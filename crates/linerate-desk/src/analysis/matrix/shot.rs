@@ -48,6 +48,14 @@ pub struct Shot {
     pub log: f64,
 }
 
+impl Shot {
+    /// The same of the other direction.
+    pub fn reversed(self) -> Shot {
+        let HostPair { from, to } = self.pair;
+        Shot { pair: HostPair { from: to, to: from }, ..self }
+    }
+}
+
 /// All of a recording in one pattern, each as `number` has it, in the order in which they were taken.
 pub fn shots(recording: &Recording, pattern: Pattern, number: impl Fn(&Trial) -> Option<f64>) -> Vec<Shot> {
     let of_trial = |trial: &Trial| {

@@ -1,6 +1,7 @@
 //! Who stands apart in a screening: groups, then hosts, then single cells, each with what the ones before explain taken out.
 
 use super::effects::Effects;
+use super::found::MOST_PART;
 use super::shot::{Shot, Stage};
 use crate::plan::{HostId, HostPair, Screening};
 use crate::statistic::median;
@@ -245,10 +246,15 @@ fn slow_hosts(effects: &Effects) -> Vec<Suspect> {
 
 /// Groups of which most members are slow with all others.
 fn slow_groups(screening: &Screening, cells: &[Shot], level: f64, plain: &Effects) -> Vec<Suspect> {
-    if screening.groups.len() < LEAST_GROUPS {
+    if screening.groups.len() < LEAST_GROUPS && !screening.found {
         return Vec::new();
     }
+    // Found ones are not all that there are: one of a third of the hosts stands apart, one of half of them does not.
+    let hosts = plain.sends.len();
+    let is_small =
+        |group: &usize| !screening.found || MOST_PART * screening.groups[*group].hosts.len() <= hosts;
     let all = (0..screening.groups.len())
+        .filter(is_small)
         .flat_map(|group| [(Part::GroupSends(group), true), (Part::GroupReceives(group), false)]);
     let of_part = |(part, sends): (Part, bool)| {
         let mut by_member: BTreeMap<HostId, Vec<f64>> = BTreeMap::new();

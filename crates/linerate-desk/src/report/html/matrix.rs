@@ -1,9 +1,9 @@
 //! A matrix of hosts on the page: who is named, the heat maps, the hosts as a table.
 
 use crate::report::Sheet;
-use crate::report::matrix::said;
+use crate::report::matrix::{groups_found, said, sent_again};
 use crate::report::shape::{CellEntry, MatrixHostEntry, MatrixReport};
-use crate::unit::{BitRate, Nanoseconds};
+use crate::unit::{BitRate, Nanoseconds, percent};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
@@ -26,14 +26,28 @@ const COLOURS: &[(f64, &str, &str)] = &[
     (f64::INFINITY, "#e7f0e4", "95 % and more"),
 ];
 
+/// The same colours, of what is sent again: little is good.
+const AGAIN: &[(f64, &str, &str)] = &[
+    (0.0001, "#e7f0e4", "below 0.01 %"),
+    (0.001, "#fed976", "0.01 to 0.1 %"),
+    (0.01, "#fd8d3c", "0.1 to 1 %"),
+    (0.05, "#e31a1c", "1 to 5 %"),
+    (f64::INFINITY, "#800026", "5 % and more"),
+];
+
 /// What a map shows.
 struct Map {
     id: &'static str,
     title: &'static str,
     caption: &'static str,
-    /// How good a cell is against the usual, and how it is written.
+    /// Whether the stream's pattern decides what a cell is.
+    is_of_rates: bool,
+    colours: &'static [(f64, &'static str, &'static str)],
+    /// What the colour is of: how good a cell is against the usual, or how much was sent again; and how it is written.
     share: fn(&MatrixReport, &CellEntry) -> Option<f64>,
     text: fn(&CellEntry) -> Option<String>,
+    /// What the colour's number is called.
+    is: &'static str,
 }
 
 const MAPS: &[Map] = &[
@@ -42,16 +56,33 @@ const MAPS: &[Map] = &[
         title: "Rate of each pair",
         caption: "A row sends, a column receives. The colour is the rate over the median of all pairs; what was not measured \
                   is blank.",
+        is_of_rates: true,
         share: |matrix, cell| Some(cell.throughput_bps? / matrix.usual_bps?),
+        colours: COLOURS,
         text: |cell| cell.throughput_bps.map(|bps| BitRate(bps).to_string()),
+        is: "of the usual",
     },
     Map {
         id: "matrix-round-trip",
         title: "Round trip of each pair",
         caption: "A row asks, a column answers. The colour is the median round trip of all pairs over that of the pair: less \
                   is slower.",
+        is_of_rates: false,
         share: |matrix, cell| Some(matrix.usual_round_trip_ns? / cell.round_trip_ns?),
+        colours: COLOURS,
         text: |cell| cell.round_trip_ns.map(|ns| Nanoseconds(ns).to_string()),
+        is: "of the usual",
+    },
+    Map {
+        id: "matrix-sent-again",
+        title: "Segments sent again of each pair",
+        caption: "A row sends, a column receives. The colour is the part of the segments that the sender's kernel sent again in the \
+                  screening.",
+        is_of_rates: true,
+        share: |_, cell| cell.sent_again,
+        colours: AGAIN,
+        text: |cell| cell.sent_again.map(|_| "segments".to_owned()),
+        is: "sent again",
     },
 ];
 
@@ -89,6 +120,8 @@ fn named(matrix: &MatrixReport) -> Markup {
                 }
             }
         }
+        @if let Some(found) = groups_found(matrix) { p { (found) } }
+        @if let Some(again) = sent_again(matrix) { p { (again) } }
         @for one in &matrix.failed { p { (one.from) " to " (one.to) " passed nothing: " (one.why) "." } }
         @if let Some(doubt) = &matrix.doubt { p { "What it would take: " (doubt.takes) "." } }
     }
@@ -115,9 +148,9 @@ fn heat_map(title: &str, map: &Map, matrix: &MatrixReport) -> Markup {
         .iter()
         .filter_map(|cell| {
             let share = (map.share)(matrix, cell)?;
-            let (_, colour, _) = COLOURS.iter().find(|(below, ..)| share < *below)?;
+            let (_, colour, _) = map.colours.iter().find(|(below, ..)| share < *below)?;
             let names = format!("{} to {}", name_of.get(&cell.from)?, name_of.get(&cell.to)?);
-            let text = format!("{names}: {}, {:.0} % of the usual", (map.text)(cell)?, 100.0 * share);
+            let text = format!("{names}: {}, {} {}", (map.text)(cell)?, percent(share), map.is);
             Some((*place.get(&cell.from)?, *place.get(&cell.to)?, *colour, text))
         })
         .collect();
@@ -132,9 +165,12 @@ fn heat_map(title: &str, map: &Map, matrix: &MatrixReport) -> Markup {
     let is_named = hosts.len() <= MOST_NAMED;
     html! {
         figure.heat id=(map.id) {
-            figcaption { h3 { (title) } p { (map.caption) } }
+            figcaption {
+                h3 { (title) }
+                p { (map.caption) @if map.is_of_rates && matrix.bidirectional { " Both directions of a pair were sending at once." } }
+            }
             p.keys {
-                @for (_, colour, text) in COLOURS {
+                @for (_, colour, text) in map.colours {
                     span.key { svg width="14" height="14" aria-hidden="true" { rect width="14" height="14" fill=(colour) stroke="#777" {} } " " (text) }
                 }
             }

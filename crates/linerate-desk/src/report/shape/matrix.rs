@@ -11,8 +11,11 @@ use serde::{Deserialize, Serialize};
 pub struct MatrixReport {
     /// Somebody is slow, nobody is, or it cannot be told.
     pub verdict: Verdict,
-    /// Rounds of the screening: partners that each host was to send to.
+    /// Partners that each host was to send to: a round each, or a round two of them where both directions were at once.
     pub rounds: u32,
+    /// Whether both directions of each pair were measured at once.
+    #[serde(default)]
+    pub bidirectional: bool,
     /// Who or what is slow, the worst first.
     pub named: Vec<NamedEntry>,
     /// Who stood apart in the screening and is neither cleared nor named.
@@ -32,12 +35,24 @@ pub struct MatrixReport {
     pub usual_bps: Option<f64>,
     /// The median round trip of all cells.
     pub usual_round_trip_ns: Option<f64>,
+    /// Groups that were found from the data, where neither names nor a file told any: each is a name and its hosts.
+    #[serde(default)]
+    pub found_groups: Vec<FoundGroupEntry>,
     /// Each host, in the order of the target.
     pub hosts: Vec<MatrixHostEntry>,
     /// Each two hosts that met.
     pub cells: Vec<CellEntry>,
     /// What a host has that most others have not. A likely cause at most, and no proof.
     pub inventory: Vec<DifferenceEntry>,
+}
+
+/// Hosts that the screening shows to have something in common.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FoundGroupEntry {
+    /// What it is called here.
+    pub name: String,
+    /// Its hosts, by name.
+    pub hosts: Vec<String>,
 }
 
 /// A pair that passed nothing.
@@ -60,6 +75,9 @@ pub struct NamedEntry {
     pub hosts: Vec<String>,
     /// The group's name; null of other kinds.
     pub group: Option<String>,
+    /// Of a group whether it was found from the data: neither names nor a file told it.
+    #[serde(default)]
+    pub found: bool,
     /// Of a group whether it is what it sends to the others, or what it receives from them; null of other kinds.
     #[serde(default)]
     pub sends: Option<bool>,
@@ -131,6 +149,12 @@ pub struct CellEntry {
     pub throughput_bps: Option<f64>,
     /// The round trip of a small message.
     pub round_trip_ns: Option<f64>,
+    /// The part of its segments that its streams of the screening sent again, by the sender's kernel; null where nothing counts them.
+    #[serde(default)]
+    pub sent_again: Option<f64>,
+    /// Whether the other direction was measured at the same time; the round trip is alone.
+    #[serde(default)]
+    pub bidirectional: bool,
 }
 
 /// What sets a host apart.

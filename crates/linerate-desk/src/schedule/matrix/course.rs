@@ -2,8 +2,8 @@
 //!
 //! It knows numbers and hosts, no recording and no steps: a made-up cluster is screened by the same code as a real one.
 
-use super::rounds::{around, shifts, steps};
-use crate::analysis::matrix::{FRESH, LOOKS, Part, Screened, Shot, Stage, Suspect, screened};
+use super::rounds::{around, half_shifts, half_steps, shifts, steps};
+use crate::analysis::matrix::{FRESH, LOOKS, Part, Screened, Shot, Stage, Suspect, grouped, screened};
 use crate::plan::{HostId, HostPair, Screening};
 use rand::SeedableRng;
 use rand::seq::{IndexedRandom, SliceRandom};
@@ -53,7 +53,8 @@ impl Course {
     /// The course of so many hosts.
     pub fn new(screening: &Screening, hosts: u32, seed: u64) -> Course {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let shifts = shifts(hosts, screening.rounds, &mut random);
+        let chosen = if screening.bidirectional { half_shifts } else { shifts };
+        let shifts = chosen(hosts, screening.rounds, &mut random);
         Course { screening: screening.clone(), hosts, shifts, phase: Phase::Screen(0), random }
     }
 
@@ -64,14 +65,19 @@ impl Course {
 
     /// The steps of the whole screening; what follows depends on what it shows.
     pub fn screening_steps(&self) -> usize {
-        self.shifts.iter().map(|shift| steps(self.hosts, *shift).len()).sum()
+        self.shifts.iter().map(|shift| self.steps(*shift).len()).sum()
+    }
+
+    fn steps(&self, shift: u32) -> Vec<Vec<HostPair>> {
+        let steps = if self.screening.bidirectional { half_steps } else { steps };
+        steps(self.hosts, shift)
     }
 
     /// The rounds that follow, without hosts that are lost; none at the end.
     pub fn further(&mut self, shots: &[Shot], lost: &BTreeSet<HostId>) -> Vec<Round> {
         loop {
             let rounds = match self.phase.clone() {
-                Phase::Screen(done) => self.screen(done, lost),
+                Phase::Screen(done) => self.screen(done, shots, lost),
                 Phase::Recheck(looks) => self.recheck(looks, shots, lost),
                 Phase::Loaded(rounds, had) => self.loaded((rounds, had), shots, lost),
                 Phase::Alone => self.alone(shots, lost),
@@ -87,9 +93,11 @@ impl Course {
         screened(&self.screening, self.hosts as usize, shots)
     }
 
-    fn screen(&mut self, done: usize, lost: &BTreeSet<HostId>) -> Vec<Round> {
-        let Some(shift) = self.shifts.get(done) else {
+    fn screen(&mut self, done: usize, shots: &[Shot], lost: &BTreeSet<HostId>) -> Vec<Round> {
+        let Some(shift) = self.shifts.get(done).copied() else {
             self.phase = Phase::Recheck(0);
+            // What is asked from here on is asked of groups, where there are any.
+            self.screening = grouped(&self.screening, self.hosts as usize, shots);
             return Vec::new();
         };
         self.phase = Phase::Screen(done + 1);
@@ -98,7 +106,7 @@ impl Course {
             stage: Stage::Screen,
             pairs: pairs.into_iter().filter(is_left).collect(),
         };
-        let rounds = steps(self.hosts, *shift).into_iter().map(of_step);
+        let rounds = self.steps(shift).into_iter().map(of_step);
         rounds.filter(|round| !round.pairs.is_empty()).collect()
     }
 

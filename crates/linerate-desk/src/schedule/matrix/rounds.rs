@@ -1,5 +1,7 @@
 //! Rounds in which no host is twice: cyclic shifts, cut into disjoint pairs; and pairs at random around those that must be.
 //!
+//! Where both directions are measured at once, shift d is also that of n-d: the lower half of the shifts is all pairs.
+//!
 //! In the round of shift d each host sends to the one d places on: n-1 shifts are all ordered pairs of any n, and on a fat
 //! tree with routing by destination they do not meet (Moody, LLNL-TR-418522). So that a host does one thing at a time the
 //! cycles of a shift are cut at every second host, into two steps, or three where a cycle has an odd number of hosts.
@@ -16,6 +18,34 @@ pub fn shifts(hosts: u32, rounds: u32, random: &mut impl Rng) -> Vec<u32> {
     all.shuffle(random);
     all.truncate(rounds as usize);
     all
+}
+
+/// The same where both directions are at once: of the lower half, until each host has so many partners.
+pub fn half_shifts(hosts: u32, partners: u32, random: &mut impl Rng) -> Vec<u32> {
+    let mut all: Vec<u32> = (1..=hosts / 2).collect();
+    all.shuffle(random);
+    let mut met = 0;
+    all.retain(|shift| {
+        let is_wanted = met < partners;
+        met += if is_wanted { partners_of(hosts, *shift) } else { 0 };
+        is_wanted
+    });
+    all
+}
+
+/// Partners that a shift gives each host where both directions are at once: the one so many places on, and the one before.
+fn partners_of(hosts: u32, shift: u32) -> u32 {
+    if 2 * shift == hosts { 1 } else { 2 }
+}
+
+/// The steps of a shift where both directions are at once: each two hosts once.
+pub fn half_steps(hosts: u32, shift: u32) -> Vec<Vec<HostPair>> {
+    let mut steps = steps(hosts, shift);
+    if partners_of(hosts, shift) == 1 {
+        // The second step is the first one, backwards.
+        steps.truncate(1);
+    }
+    steps
 }
 
 /// The steps of a shift: disjoint pairs each, all of them together every host to the one so many places on.
@@ -87,6 +117,20 @@ mod tests {
             assert_eq!(met.len(), (hosts * (hosts - 1)) as usize);
         }
         assert!(steps(4, 0).is_empty() && steps(1, 1).is_empty() && steps(0, 3).is_empty());
+    }
+
+    #[test]
+    fn both_ways_half_of_the_shifts_are_all_pairs() {
+        for hosts in [2u32, 3, 5, 6, 7, 8, 12, 15, 64] {
+            let shifts = half_shifts(hosts, hosts - 1, &mut ChaCha8Rng::seed_from_u64(1));
+            let met: Vec<HostPair> =
+                shifts.iter().flat_map(|shift| half_steps(hosts, *shift)).flatten().collect();
+            let pairs: BTreeSet<[HostId; 2]> =
+                met.iter().map(|pair| [pair.from.min(pair.to), pair.from.max(pair.to)]).collect();
+            assert_eq!((met.len(), pairs.len()), ((hosts * (hosts - 1) / 2) as usize, met.len()), "{hosts}");
+        }
+        let some = half_shifts(64, 16, &mut ChaCha8Rng::seed_from_u64(1));
+        assert!((8..=9).contains(&some.len()), "{some:?}");
     }
 
     #[test]

@@ -17,6 +17,9 @@ pub struct Matrix {
     /// Each host with every other one: what a single bad link takes.
     #[arg(long, conflicts_with = "partners", help_heading = WHAT)]
     pub full: bool,
+    /// Both directions of a pair at once, in half the rounds; else one at a time.
+    #[arg(long, help_heading = WHAT)]
+    pub bidirectional: bool,
     /// How long a stream of a pair is timed.
     #[arg(long, value_name = "TIME", default_value = "400ms", value_parser = trial, help_heading = WHAT)]
     pub trial: u64,
