@@ -1,6 +1,6 @@
 //! A transfer of a file in words, and as JSON.
 
-use crate::diagnosis::transfer_bound;
+use crate::diagnosis::{transfer_bound, transfer_seal};
 use crate::record::Transfer;
 use crate::unit::{BitRate, Nanoseconds, counted, percent, significant};
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ pub fn transfer_text(transfer: &Transfer) -> String {
     if let Some(digest) = &transfer.receiver.digest {
         text += &format!("digest    {digest} (BLAKE3, told alike by both ends)\n");
     }
+    text.extend(transfer_seal(transfer).map(|said| format!("sealed    {said}\n")));
     if let Some(bound) = transfer_bound(transfer) {
         text += &format!("bound     {}\n", bound.sentence);
         text.extend(bound.hint.map(|hint| format!("try       {hint}\n")));
@@ -30,6 +31,7 @@ pub fn transfer_json(transfer: &Transfer) -> Value {
         "transfer": transfer,
         "throughput_bps": transfer.throughput_bps(),
         "bound": said,
+        "sealed": transfer_seal(transfer),
     })
 }
 

@@ -93,6 +93,10 @@ fn moved(end: &mut End<'_>, wire: &mut Wire<'_>, files: &Files) -> Result<u64> {
             Err(Error::unavailable(format!("better flags of {OWN} than it has"), "file.flags=shipped"))
         }
         None => own::send(end, wire, files),
+        Some(name) if own::cipher(end).is_some() => {
+            let what = format!("a cipher of this program's for {name}, which has its own");
+            Err(Error::unavailable(what, "file.cipher=none; file.flags=best for its fastest cipher"))
+        }
         Some(name) => other::send(end, wire, files, (&name, is_best)),
     }
 }

@@ -37,7 +37,7 @@ pub use ask::{
     SinkRequest, SourceRequest,
 };
 
-use crate::transport::Rendezvous;
+use crate::transport::{Rendezvous, Speed, one_core};
 use crate::{Error, Result};
 use linerate_sys::clock::monotonic_ns;
 use range::{Division, hex};
@@ -73,13 +73,20 @@ impl Transfers {
                 Ok(Answered::Prepared(prepared))
             }
             Request::Offer(request) => {
-                let (meeting, offer) = Rendezvous::offer(&request.spec)?;
+                let (meeting, offer) = match &request.cipher {
+                    None => Rendezvous::offer(&request.spec)?,
+                    Some(cipher) => Rendezvous::offer_sealed(&request.spec, cipher)?,
+                };
                 *lock(&self.meeting) = Some((meeting, request.spec.patience_ms));
                 Ok(Answered::Offered(offer))
             }
             Request::Send(request) => self.send(&request),
             Request::Receive(request) => self.receive(&request),
             Request::Progress => Ok(Answered::Moved(self.moved.load(Ordering::Relaxed))),
+            Request::Seals(cipher) => {
+                let Speed { seals, opens } = one_core(&cipher)?;
+                Ok(Answered::Sealed { seals, opens })
+            }
             Request::Finish(request) => {
                 let sink = lock(&self.sink).take().ok_or_else(out_of_turn)?;
                 sink.finish(&request).map(|()| Answered::Done)
@@ -96,7 +103,7 @@ impl Transfers {
         let source = lock(&self.source).take().ok_or_else(out_of_turn)?;
         let division = Division::new(source.bytes(), request.range_bytes)?;
         let job = send::Sending::new(&source, division, &request.held, request.verify)?;
-        let team = self.team(&request.other)?;
+        let mut team = self.team(&request.other)?;
         self.moved.store(0, Ordering::Relaxed);
         let begun = monotonic_ns();
         let mut end = team.play(begun, |stream, meter| job.play(stream, meter, &self.moved))?;
@@ -110,7 +117,7 @@ impl Transfers {
     fn receive(&self, request: &ReceiveRequest) -> Result<Answered> {
         let sink = lock(&self.sink).clone().ok_or_else(out_of_turn)?;
         let job = receive::Receiving::new(&sink, request.verify);
-        let team = self.team(&request.other)?;
+        let mut team = self.team(&request.other)?;
         self.moved.store(0, Ordering::Relaxed);
         let begun = monotonic_ns();
         team.let_begin()?;

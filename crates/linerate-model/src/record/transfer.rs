@@ -18,6 +18,11 @@ impl Spent {
     pub fn waited_ns(&self) -> u64 {
         self.wall_ns.saturating_sub(self.cpu_ns)
     }
+
+    /// Whether it took none.
+    pub fn is_none(&self) -> bool {
+        *self == Spent::default()
+    }
 }
 
 /// What one stream was at one end.
@@ -33,6 +38,9 @@ pub struct TransferStream {
     pub digest: Spent,
     /// Sending or receiving.
     pub network: Spent,
+    /// Sealing or opening, with copying to and from the records; none of what crosses as it is.
+    #[serde(default, skip_serializing_if = "Spent::is_none")]
+    pub seal: Spent,
     /// Time during which it could run and another thread had the CPU; none where the kernel keeps no count.
     pub run_delay_ns: Option<u64>,
     /// What the kernel knows of the connection at its end: `struct tcp_info` of linux/tcp.h.
@@ -55,9 +63,21 @@ pub struct TransferEnd {
     /// What that took after the last stream; none where it was not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_ns: Option<u64>,
+    /// The cipher that TLS agreed upon; none where the bytes cross as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cipher: Option<String>,
     /// The file's BLAKE3, as `b3sum` prints it; none where nothing was verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
+}
+
+/// What one core has of a cipher, by the library that sealed, in memory alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CoreSpeed {
+    /// Bytes a second that a core of the sending host seals.
+    pub seals_bytes_per_s: f64,
+    /// Bytes a second that a core of the receiving host opens.
+    pub opens_bytes_per_s: f64,
 }
 
 /// One transfer.
@@ -83,12 +103,22 @@ pub struct Transfer {
     /// Whether the file system took the destination's room before; none of what is no file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocated: Option<bool>,
+    /// What one core has of its cipher; none where nothing was sealed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core_speed: Option<CoreSpeed>,
     /// From the controller's first request to the name of the whole file, by the controller's clock.
     pub wall_ns: u64,
     /// The end that has the source.
     pub sender: TransferEnd,
     /// The end that has the destination: its bytes and its clock are the transfer's.
     pub receiver: TransferEnd,
+}
+
+impl TransferStream {
+    /// What its thread did, part by part.
+    pub fn parts(&self) -> [Spent; 4] {
+        [self.file, self.digest, self.network, self.seal]
+    }
 }
 
 impl TransferEnd {

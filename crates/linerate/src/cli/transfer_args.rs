@@ -6,6 +6,7 @@ use crate::cli::value::{Read, Unfit, count, message_size, setting, target};
 use crate::plan::{Setting, Target};
 use crate::run::FileEnd;
 use crate::unit::{Bytes, within};
+use crate::vocabulary::{Knob, KnobKind};
 use crate::workload::tool::TOOLS;
 use clap::ValueHint;
 use clap::builder::PossibleValuesParser;
@@ -17,12 +18,15 @@ const MEMORY: &str = "memory:";
 /// No other program.
 const NO_TOOL: &str = "none";
 
+/// The cipher where none is named: what every implementation of TLS 1.3 must have (RFC 8446, section 9.1).
+pub const CIPHER: &str = "aes-128-gcm";
+
 /// The longest memory that is sent: it goes round in a block.
 const LONGEST: u64 = 1 << 50;
 
 /// Moves a file from one host to another, and says what held it up. Parallel streams take range after range; each is
 /// verified by its BLAKE3 where it came, and the file has its name only once it is whole, verified and on the disk. What is
-/// interrupted goes on from there when the same command is given again. The bytes cross the network as they are, not sealed.
+/// interrupted goes on from there when the same command is given again. The bytes cross the network as they are; --tls seals them.
 #[derive(Debug, clap::Args)]
 pub struct Transfer {
     /// `ssh://[user@]HOST[:PORT]`, two of these with a comma, `lab`, `lab:PRESET` or `lab:KEY=VALUE,…`, whose hosts have
@@ -48,6 +52,11 @@ pub struct Transfer {
     /// Begin anew, whatever an earlier transfer to DESTINATION left.
     #[arg(long, help_heading = WHAT)]
     pub anew: bool,
+    /// Seal what crosses by TLS 1.3, whose certificate is made for this transfer and goes by ssh: aes-128-gcm, aes-256-gcm or
+    /// chacha20-poly1305, which suits CPUs without instructions for AES.
+    #[arg(long, value_name = "CIPHER", num_args = 0..=1, require_equals = true, default_missing_value = CIPHER)]
+    #[arg(value_parser = ciphers(), hide_possible_values = true, conflicts_with = "compare", help_heading = WHAT)]
+    pub tls: Option<String>,
     /// Do not verify: no digests, and the kernel sends the file's pages by itself (sendfile).
     #[arg(long, help_heading = WHAT)]
     pub no_verify: bool,
@@ -113,6 +122,15 @@ impl Transfer {
             _ => FileEnd::Path(destination.into()),
         }
     }
+}
+
+/// The ciphers of TLS 1.3.
+fn ciphers() -> PossibleValuesParser {
+    let kind = Knob::named("tls.cipher").map(|knob| knob.kind);
+    PossibleValuesParser::new(match kind {
+        Some(KnobKind::OneOf(names)) => names.to_vec(),
+        _ => vec![CIPHER],
+    })
 }
 
 /// The names of other programs, and the word for none.

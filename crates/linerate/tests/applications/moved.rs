@@ -21,6 +21,16 @@ fn a_file_is_moved_between_disks_and_memory() {
     assert!(found.iter().all(|(.., rate)| *rate > 1e5), "{found:?}");
 }
 
+/// A cipher is this program's own: what seals by its own has it refused.
+#[test]
+fn a_file_is_moved_sealed() {
+    let sealed = "\"file.cipher\" = [\"none\", \"chacha20-poly1305\"]";
+    let run = planned("lab", &plan("\"linerate\", \"scp\"", "[2]", sealed), &[]);
+    let found = points(&run.report(), "all");
+    assert_eq!(found.len(), 2, "{found:?}: {}", String::from_utf8_lossy(&run.output.stderr));
+    assert!(found.iter().all(|(.., rate)| *rate > 1e5), "{found:?}");
+}
+
 #[test]
 fn other_programs_move_files_as_a_pattern() {
     let path = Bench::programs();

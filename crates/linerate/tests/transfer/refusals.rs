@@ -71,6 +71,7 @@ fn words_that_make_no_sense_are_refused() {
         (&["--compare", "file", "to"], &["exclude", "--compare"]),
         (&["file", "to", "--streams", "0"], &["from 1 to 64"]),
         (&["--compare", "--tools", "kermit"], &["kermit"]),
+        (&["file", "to", "--tls=rot13"], &["rot13", "chacha20-poly1305"]),
     ] {
         let output = command(folder.path(), "lab").args(words).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{words:?}: {}", said(&output));

@@ -3,6 +3,7 @@
 use super::word::{Ask, Told, Wire};
 use super::{End, nonsense};
 use crate::transport::{Offer, Spec};
+use crate::vocabulary::mover::NO_CIPHER;
 use crate::workload::tool::Files;
 use crate::workload::transfer::{
     Answered, FinishRequest, OfferRequest, ReceiveRequest, Request, SendRequest, SinkRequest, SourceRequest,
@@ -33,11 +34,11 @@ pub fn send(end: &mut End<'_>, wire: &mut Wire<'_>, files: &Files) -> Result<u64
     let Answered::Prepared(prepared) = asked(wire, Request::Sink(sink))? else {
         return Err(wire.out_of_turn());
     };
-    let offer = OfferRequest { spec: spec(end, true) };
+    let offer = OfferRequest { spec: spec(end, true), cipher: None };
     let Answered::Offered(other) = asked(wire, Request::Offer(offer))? else {
         return Err(wire.out_of_turn());
     };
-    own.handle(Request::Offer(OfferRequest { spec: spec(end, false) }))?;
+    own.handle(Request::Offer(OfferRequest { spec: spec(end, false), cipher: cipher(end) }))?;
     let receive = ReceiveRequest { other: Offer::Nothing, verify: true, sync: true };
     wire.say(&Ask::Own(Box::new(Request::Receive(receive))))?;
     let range_bytes = prepared.range_bytes;
@@ -70,6 +71,11 @@ fn heard(wire: &mut Wire<'_>) -> Result<Answered> {
     }
 }
 
+/// What seals the file on its way; none where it crosses as it is.
+pub fn cipher(end: &End<'_>) -> Option<String> {
+    end.order.value::<String>("file.cipher").filter(|cipher| cipher != NO_CIPHER)
+}
+
 /// How this end meets the other: who takes the file listens.
 fn spec(end: &End<'_>, passive: bool) -> Spec {
     Spec {
@@ -98,7 +104,7 @@ impl Sink {
                 let path = Some(end.bench.destination().as_os_str().as_bytes().to_vec());
                 Request::Sink(SinkRequest { path, name: None, entries: None, threads: end.streams, ..sink })
             }
-            Request::Offer(_) => Request::Offer(OfferRequest { spec: spec(end, true) }),
+            Request::Offer(_) => Request::Offer(OfferRequest { spec: spec(end, true), cipher: cipher(end) }),
             request @ (Request::Receive(_) | Request::Finish(_)) => request,
             _ => return Err(nonsense(end.order.host, "asks for what no file has")),
         };

@@ -21,6 +21,8 @@ pub enum Request {
     Receive(ReceiveRequest),
     /// Say how much has moved.
     Progress,
+    /// Say how fast one core seals and opens by this cipher.
+    Seals(String),
     /// Give the file its name.
     Finish(FinishRequest),
 }
@@ -37,6 +39,13 @@ pub enum Answered {
     Offered(Offer),
     /// So many bytes of the file have crossed.
     Moved(u64),
+    /// One core seals, and opens, so many bytes a second.
+    Sealed {
+        /// Seals.
+        seals: f64,
+        /// Opens.
+        opens: f64,
+    },
     /// It is over, and this is what it was.
     Ended(Box<TransferEnd>),
     /// It is done.
@@ -127,6 +136,8 @@ pub struct Prepared {
 pub struct OfferRequest {
     /// As the ends of a session do.
     pub spec: Spec,
+    /// What seals the connections by TLS 1.3; none where bytes cross as they are.
+    pub cipher: Option<String>,
 }
 
 /// Send.

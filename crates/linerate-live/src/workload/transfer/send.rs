@@ -56,7 +56,7 @@ impl<'s> Sending<'s> {
     }
 
     /// One stream's part.
-    pub fn play(&self, stream: &Stream<'_>, meter: &mut Meter, moved: &AtomicU64) -> Result<()> {
+    pub fn play(&self, stream: &mut Stream<'_>, meter: &mut Meter, moved: &AtomicU64) -> Result<()> {
         let (mut room, mut hand) = (vec![0; PIECE], Hand::default());
         stream.await_begin(meter)?;
         while let Some((range, span)) = self.take() {
@@ -66,7 +66,8 @@ impl<'s> Sending<'s> {
                 continue;
             }
             stream.announce(Frame::Bytes { range, bytes: span.bytes }, meter)?;
-            match self.source.file().filter(|_| !self.verify) {
+            // What is sealed or verified goes through this process.
+            match self.source.file().filter(|_| !self.verify && stream.unsealed().is_some()) {
                 Some(file) => self.send_file(stream, file, span, meter, moved)?,
                 None => self.send_read(stream, (range, span), (&mut room, &mut hand), meter, moved)?,
             }
@@ -123,22 +124,20 @@ impl<'s> Sending<'s> {
     /// By this process's own memory, with the digest after it.
     fn send_read(
         &self,
-        stream: &Stream<'_>,
+        stream: &mut Stream<'_>,
         (range, span): (u64, Span),
         by: By<'_>,
         meter: &mut Meter,
         moved: &AtomicU64,
     ) -> Result<()> {
         let digest = self.read(span, by, meter, |piece, meter| {
-            stream.send(piece)?;
-            meter.lap(Part::Network);
+            stream.send(piece, meter)?;
             meter.bytes += piece.len() as u64;
             moved.fetch_add(piece.len() as u64, Ordering::Relaxed);
             Ok(())
         })?;
         if self.verify {
-            stream.send(&digest)?;
-            meter.lap(Part::Network);
+            stream.send(&digest, meter)?;
             self.know(range, digest);
         }
         Ok(())
@@ -147,7 +146,7 @@ impl<'s> Sending<'s> {
     /// From the kernel's pages, which this process does not see: reading is part of what the network takes.
     fn send_file(
         &self,
-        stream: &Stream<'_>,
+        stream: &mut Stream<'_>,
         file: &std::fs::File,
         span: Span,
         meter: &mut Meter,
@@ -158,7 +157,8 @@ impl<'s> Sending<'s> {
         while at < end {
             let before = at;
             let most = (end - at).min(4 * PIECE as u64) as usize;
-            match stream.sent(socket::send_file(stream.socket(), file, &mut at, most))? {
+            let Some(socket) = stream.unsealed() else { return Err(self.source.shrank()) };
+            match stream.sent(socket::send_file(socket, file, &mut at, most))? {
                 Some(0) => return Err(self.source.shrank()),
                 _ => meter.lap(Part::Network),
             }
