@@ -135,6 +135,7 @@ impl Runner<'_> {
             overwrite: order.overwrite,
             anew: order.anew,
             verify: order.verify,
+            source: opened.whereabouts,
             threads: order.streams,
         };
         let prepared = match self.ask_end(ends.receiver, &Request::Sink(sink), DISK)? {

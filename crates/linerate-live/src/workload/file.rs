@@ -35,6 +35,8 @@ struct End<'e> {
     order: &'e Order,
     /// This end's address, and the other's.
     addresses: [SocketAddr; 2],
+    /// The host at the other end.
+    other: HostId,
     streams: u32,
     bench: Bench,
 }
@@ -48,7 +50,18 @@ impl<'e> End<'e> {
         let addresses = [address(TcpStream::local_addr)?, address(TcpStream::peer_addr)?];
         let wanted = order.value::<String>(knob).unwrap_or_else(|| "disk".into());
         let place = PLACES.iter().find(|(name, _)| *name == wanted).map_or("/var/tmp", |(_, folder)| folder);
-        Ok(End { order, addresses, streams: seat.flows, bench: Bench::below(Path::new(place))? })
+        let (other, bench) = (order.other(seat.pair), Bench::below(Path::new(place))?);
+        Ok(End { order, addresses, other, streams: seat.flows, bench })
+    }
+
+    /// Whether this end is connected to: the one that is said to be, and of two such or none the one that takes the file.
+    fn listens(&self, takes: bool) -> bool {
+        let is_said = |host: &HostId| self.order.listening.contains(host);
+        match (is_said(&self.order.host), is_said(&self.other)) {
+            (true, false) => true,
+            (false, true) => false,
+            _ => takes,
+        }
     }
 
     /// This end's, as a session's: a link's own address is none without its interface.

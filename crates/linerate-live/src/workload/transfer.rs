@@ -15,6 +15,7 @@
 //! | `frame` | what stands before each range on a stream |
 //! | `send`, `receive` | a stream's loop |
 //! | `team` | the streams of an end: their threads, and what ends them |
+//! | `whereabouts` | whether the destination is the source, or within it |
 //! | `meter` | where a stream's time goes |
 //! | `fault` | what speaks against it, and what to try |
 
@@ -31,6 +32,7 @@ mod sink;
 mod source;
 mod team;
 mod tree;
+mod whereabouts;
 
 pub use ask::{
     Answered, FinishRequest, Held, OfferRequest, Opened, Prepared, ReceiveRequest, Request, SendRequest,

@@ -1,6 +1,7 @@
 //! What the controller asks of an end, and what that answers. Paths are bytes: what a file system calls a file need be no text.
 
 use super::tree::{Entry, Kind};
+use super::whereabouts::Whereabouts;
 use crate::record::TransferEnd;
 use crate::transport::{Offer, Spec};
 use serde::{Deserialize, Serialize};
@@ -76,6 +77,8 @@ pub struct Opened {
     pub entries: Option<Vec<Entry>>,
     /// The share of it that is in memory.
     pub cached_share: Option<f64>,
+    /// Which one it is; none of memory.
+    pub whereabouts: Option<Whereabouts>,
 }
 
 impl Opened {
@@ -105,6 +108,8 @@ pub struct SinkRequest {
     pub anew: bool,
     /// Whether ranges are verified.
     pub verify: bool,
+    /// Which file or folder is sent, which may not have its destination within itself.
+    pub source: Option<Whereabouts>,
     /// How many threads look through what is there already.
     pub threads: u32,
 }

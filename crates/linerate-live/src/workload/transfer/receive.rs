@@ -183,6 +183,7 @@ mod tests {
             overwrite: false,
             anew: true,
             verify: true,
+            source: None,
             threads: 1,
         }
     }

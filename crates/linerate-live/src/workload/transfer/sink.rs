@@ -54,6 +54,7 @@ impl Sink {
             return Ok((sink, prepared(None, Vec::new(), None)));
         };
         let whole = whole_path(Path::new(OsStr::from_bytes(path)), request.name.as_deref())?;
+        request.source.as_ref().map_or(Ok(()), |source| source.is_apart(&whole))?;
         may_be_made(&whole, request.overwrite, tree.is_some())?;
         let subject = Subject { division, catalog: tree.as_ref().map(Catalog::digest) };
         let [part, journal_path] = [PART, JOURNAL].map(|ending| beside(&whole, ending));
@@ -239,6 +240,7 @@ mod tests {
             overwrite: false,
             anew: false,
             verify: true,
+            source: None,
             threads: 2,
         }
     }

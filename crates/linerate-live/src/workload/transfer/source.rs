@@ -4,6 +4,7 @@ use super::ask::{Opened, SourceRequest};
 use super::fault;
 use super::range::Division;
 use super::tree::{Hand, Tree};
+use super::whereabouts::Whereabouts;
 use crate::{Error, Result};
 use linerate_sys::{destination, page_cache};
 use std::ffi::OsStr;
@@ -39,7 +40,8 @@ impl Source {
             let division = Division::for_file(request.memory_bytes)?;
             let block = block(rand::random());
             let (bytes, mode) = (division.bytes, 0o644);
-            let opened = Opened { bytes, mode, name: None, entries: None, cached_share: None };
+            let opened =
+                Opened { bytes, mode, name: None, entries: None, cached_share: None, whereabouts: None };
             return Ok((Source::Memory(division.bytes, block), opened));
         };
         let path = PathBuf::from(OsStr::from_bytes(path));
@@ -58,14 +60,15 @@ impl Source {
         let _ = page_cache::read_ahead(&file);
         let name = path.file_name().map(|name| name.to_owned().into_vec());
         let (bytes, mode) = (found.len(), found.mode() & 0o777);
-        let opened = Opened { bytes, mode, name, entries: None, cached_share };
+        let whereabouts = Whereabouts::of(&found);
+        let opened = Opened { bytes, mode, name, entries: None, cached_share, whereabouts };
         Ok((Source::File(SourceFile { file, shown, found }), opened))
     }
 
     fn open_tree(path: &Path, cold: bool) -> Result<(Source, Opened)> {
         let shown = path.display().to_string();
         let whole = path.canonicalize().map_err(|e| fault::on("realpath", &shown, e))?;
-        let mode = whole.metadata().map_err(|e| fault::on("stat", &shown, e))?.mode() & 0o777;
+        let found = whole.metadata().map_err(|e| fault::on("stat", &shown, e))?;
         let tree = Tree::open(&whole)?;
         let mut cached = Some(0.0);
         tree.each_file(|file, bytes| {
@@ -80,10 +83,11 @@ impl Source {
         let catalog = tree.catalog();
         let opened = Opened {
             bytes: catalog.bytes(),
-            mode,
+            mode: found.mode() & 0o777,
             name: whole.file_name().map(|name| name.to_owned().into_vec()),
             entries: Some(catalog.entries().to_vec()),
             cached_share: cached.filter(|_| catalog.bytes() > 0).map(|sum| sum / catalog.bytes() as f64),
+            whereabouts: Whereabouts::of(&found),
         };
         Ok((Source::Tree(tree), opened))
     }
