@@ -54,6 +54,8 @@ pub struct Order {
     pub anew: bool,
     /// Whether the source's pages are to go from its host's memory first.
     pub cold: bool,
+    /// Whether files are read and written past the page cache.
+    pub direct: bool,
     /// The cipher of TLS that seals what crosses; none where it crosses as it is.
     pub cipher: Option<String>,
 }
@@ -135,6 +137,7 @@ impl Runner<'_> {
             overwrite: order.overwrite,
             anew: order.anew,
             verify: order.verify,
+            direct: order.direct,
             source: opened.whereabouts,
             threads: order.streams,
         };
@@ -295,7 +298,7 @@ fn offer_of(order: &Order, spec: Spec) -> OfferRequest {
 
 fn source(order: &Order) -> Request {
     let (path, memory_bytes) = (order.source.bytes(), order.source.memory_bytes());
-    Request::Source(SourceRequest { path, memory_bytes, cold: order.cold })
+    Request::Source(SourceRequest { path, memory_bytes, cold: order.cold, direct: order.direct })
 }
 
 fn out_of_turn() -> Error {

@@ -10,6 +10,7 @@
 //! | `range` | the file in ranges, and their digests |
 //! | `tree` | a folder as one sequence of bytes |
 //! | `source`, `sink` | the two files or folders, or memory in their place |
+//! | `direct` | a file past the page cache |
 //! | `part` | what is received, while it is not whole |
 //! | `journal` | which ranges are there, for who resumes |
 //! | `frame` | what stands before each range on a stream |
@@ -20,6 +21,7 @@
 //! | `fault` | what speaks against it, and what to try |
 
 pub mod ask;
+mod direct;
 mod fault;
 mod frame;
 mod journal;
@@ -111,6 +113,7 @@ impl Transfers {
         let mut end = team.play(begun, |stream, meter| job.play(stream, meter, &self.moved))?;
         source.is_unchanged()?;
         end.held_bytes = job.held_bytes();
+        end.file_io = source.file_io();
         end.digest = job.digest()?.map(|digest| hex(&digest));
         end.done_ns = end.last_done_ns;
         Ok(Answered::Ended(Box::new(end)))
@@ -127,6 +130,7 @@ impl Transfers {
         job.is_whole()?;
         sink.complete()?;
         end.held_bytes = job.held_bytes();
+        end.file_io = sink.file_io();
         end.digest = job.digest()?.map(|digest| hex(&digest));
         end.sync_ns = request.sync.then(|| sink.sync()).transpose()?;
         end.done_ns = monotonic_ns() - begun;

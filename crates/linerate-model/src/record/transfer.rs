@@ -63,12 +63,25 @@ pub struct TransferEnd {
     /// What that took after the last stream; none where it was not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_ns: Option<u64>,
+    /// Whether the file went past the page cache; none where that was not asked for, or it is no file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_io: Option<FileIo>,
     /// The cipher that TLS agreed upon; none where the bytes cross as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cipher: Option<String>,
     /// The file's BLAKE3, as `b3sum` prints it; none where nothing was verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
+}
+
+/// How a file was read or written that was asked to go past the page cache.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FileIo {
+    /// Whether it went past it: `O_DIRECT`, with requests under way by io_uring.
+    pub past_cache: bool,
+    /// Why it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_not: Option<String>,
 }
 
 /// What one core has of a cipher, by the library that sealed, in memory alone.

@@ -39,6 +39,7 @@ fn moved(args: &Transfer) -> Result<ExitCode> {
         overwrite: args.overwrite,
         anew: args.anew,
         cold: args.cold,
+        direct: args.direct,
         cipher: args.tls.clone(),
     };
     let ((hosts, plan), stop) = (hosts_and_plan(args)?, Stop::listen()?);

@@ -66,13 +66,17 @@ pub struct Transfer {
     /// Ask the kernel first to let the source's pages go (posix_fadvise), so that it is read from the disk.
     #[arg(long, help_heading = WHAT)]
     pub cold: bool,
+    /// Read and write the file past the page cache (O_DIRECT, by io_uring), where its file system has that: what else is in
+    /// memory there stays. What was granted is told.
+    #[arg(long, help_heading = WHAT)]
+    pub direct: bool,
     /// Set a knob of the streams: socket.send-buffer=256KiB, tcp.congestion-control=bbr. May be repeated.
     #[arg(long = "set", value_name = "KNOB=VALUE", value_parser = setting(), help_heading = WHAT)]
     #[arg(hide_possible_values = true)]
     pub set: Vec<Setting>,
     /// In a lab, in place of a file of yours: files of --sizes by this program and by every other one that this host has
     /// (scp, rsync, GridFTP and others), in turns, each until it is on the disk, and whole.
-    #[arg(long, conflicts_with_all = ["source", "destination", "pull", "cold", "overwrite"], help_heading = WHAT)]
+    #[arg(long, conflicts_with_all = ["source", "destination", "pull", "cold", "direct", "overwrite"], help_heading = WHAT)]
     pub compare: bool,
     /// The sizes of those files [default: 10MB,100MB].
     #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = message_size, requires = "compare")]

@@ -19,7 +19,7 @@ pub fn send(end: &mut End<'_>, wire: &mut Wire<'_>, files: &Files) -> Result<u64
     let begun = Instant::now();
     let own = Transfers::default();
     let path = Some(files.source.as_os_str().as_bytes().to_vec());
-    own.handle(Request::Source(SourceRequest { path, memory_bytes: 0, cold: false }))?;
+    own.handle(Request::Source(SourceRequest { path, memory_bytes: 0, cold: false, direct: false }))?;
     let sink = SinkRequest {
         path: None,
         name: None,
@@ -29,6 +29,7 @@ pub fn send(end: &mut End<'_>, wire: &mut Wire<'_>, files: &Files) -> Result<u64
         overwrite: false,
         anew: true,
         verify: true,
+        direct: false,
         source: None,
         threads: end.streams,
     };

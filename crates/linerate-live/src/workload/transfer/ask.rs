@@ -62,6 +62,8 @@ pub struct SourceRequest {
     pub memory_bytes: u64,
     /// Whether the kernel's pages of it are to go first.
     pub cold: bool,
+    /// Whether it is to be read past the page cache.
+    pub direct: bool,
 }
 
 /// What it is.
@@ -108,6 +110,8 @@ pub struct SinkRequest {
     pub anew: bool,
     /// Whether ranges are verified.
     pub verify: bool,
+    /// Whether it is to be written past the page cache.
+    pub direct: bool,
     /// Which file or folder is sent, which may not have its destination within itself.
     pub source: Option<Whereabouts>,
     /// How many threads look through what is there already.

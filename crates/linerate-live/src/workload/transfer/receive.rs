@@ -7,6 +7,7 @@ use super::sink::Sink;
 use super::team::Stream;
 use super::tree::Hand;
 use crate::{Error, Result};
+use linerate_sys::direct_file::Writer;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -66,7 +67,11 @@ impl<'s> Receiving<'s> {
 
     /// One stream's part.
     pub fn play(&self, stream: &mut Stream<'_>, meter: &mut Meter, moved: &AtomicU64) -> Result<()> {
-        let (mut room, mut hand) = (vec![0; PIECE], Hand::default());
+        let mut by = By {
+            room: vec![0; PIECE],
+            hand: Hand::default(),
+            writer: self.sink.past_cache().map(|_| Writer::new()).transpose()?,
+        };
         loop {
             match stream.next(meter)? {
                 Frame::End => return Ok(()),
@@ -79,7 +84,7 @@ impl<'s> Receiving<'s> {
                             span.bytes
                         )));
                     }
-                    self.receive(stream, (range, span), (&mut room, &mut hand), meter, moved)?;
+                    self.receive(stream, (range, span), &mut by, meter, moved)?;
                 }
             }
         }
@@ -115,7 +120,7 @@ impl<'s> Receiving<'s> {
         &self,
         stream: &mut Stream<'_>,
         (range, span): (u64, Span),
-        (room, hand): (&mut [u8], &mut Hand),
+        by: &mut By,
         meter: &mut Meter,
         moved: &AtomicU64,
     ) -> Result<()> {
@@ -123,6 +128,7 @@ impl<'s> Receiving<'s> {
         let end = span.at + span.bytes;
         let mut at = span.at;
         while at < end {
+            let room = self.room(by)?;
             let length = (end - at).min(room.len() as u64) as usize;
             let piece = &mut room[..length];
             stream.receive(piece, meter)?;
@@ -130,7 +136,7 @@ impl<'s> Receiving<'s> {
                 hasher.update(piece);
                 meter.lap(Part::Digest);
             }
-            self.sink.write(at, piece, hand)?;
+            self.write(at, length, by)?;
             meter.lap(Part::File);
             at += length as u64;
             meter.bytes += length as u64;
@@ -143,10 +149,46 @@ impl<'s> Receiving<'s> {
                 "something on the way or in a host's memory changed them; the same command sends them again";
             return Err(Error::peer("the stream", what, hint));
         }
+        self.written(by)?;
         self.sink.keep(range)?;
         self.settle(range, digest);
         meter.lap(Part::File);
         Ok(())
+    }
+}
+
+/// What a stream receives into and writes with.
+struct By {
+    room: Vec<u8>,
+    hand: Hand,
+    writer: Option<Writer>,
+}
+
+impl Receiving<'_> {
+    /// Room for the next piece.
+    fn room<'b>(&self, by: &'b mut By) -> Result<&'b mut [u8]> {
+        match (&mut by.writer, self.sink.past_cache()) {
+            (Some(writer), Some((direct, _))) => writer.room(direct).map_err(|e| self.sink.unwritten(e)),
+            _ => Ok(&mut by.room),
+        }
+    }
+
+    /// Writes the piece that is in it.
+    fn write(&self, at: u64, length: usize, by: &mut By) -> Result<()> {
+        match (&mut by.writer, self.sink.past_cache()) {
+            (Some(writer), Some((direct, cached))) => {
+                writer.write(direct, cached, at, length).map_err(|e| self.sink.unwritten(e))
+            }
+            _ => self.sink.write(at, &by.room[..length], &mut by.hand),
+        }
+    }
+
+    /// Waits until all of it is with the file: a range that is remembered is there.
+    fn written(&self, by: &mut By) -> Result<()> {
+        match (&mut by.writer, self.sink.past_cache()) {
+            (Some(writer), Some((direct, _))) => writer.settle(direct).map_err(|e| self.sink.unwritten(e)),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -183,6 +225,7 @@ mod tests {
             overwrite: false,
             anew: true,
             verify: true,
+            direct: false,
             source: None,
             threads: 1,
         }
@@ -224,7 +267,7 @@ mod tests {
             Ok(end)
         });
         let sends = || -> Result<TransferEnd> {
-            let source = SourceRequest { path: None, memory_bytes: SEALED_BYTES, cold: false };
+            let source = SourceRequest { path: None, memory_bytes: SEALED_BYTES, cold: false, direct: false };
             let (source, _) = Source::open(&source)?;
             let job = Sending::new(&source, Division::for_file(SEALED_BYTES)?, &[], true)?;
             let mut team = Team::new(calls.meet(&offer)?, 20_000)?;

@@ -4,9 +4,8 @@ use super::ask::Held;
 use super::frame::Frame;
 use super::meter::{Meter, Part};
 use super::range::{Digest, Division, Span};
-use super::source::Source;
+use super::source::{Hands, Source};
 use super::team::Stream;
-use super::tree::Hand;
 use crate::{Error, Result};
 use linerate_sys::socket;
 use std::collections::HashMap;
@@ -15,9 +14,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What is read, digested and sent at once: it stays in a core's own cache.
 const PIECE: usize = 256 << 10;
-
-/// What a stream reads with: its room, and the file that it has open of a folder's.
-type By<'s> = (&'s mut [u8], &'s mut Hand);
 
 /// All that is to be sent.
 pub struct Sending<'s> {
@@ -57,10 +53,10 @@ impl<'s> Sending<'s> {
 
     /// One stream's part.
     pub fn play(&self, stream: &mut Stream<'_>, meter: &mut Meter, moved: &AtomicU64) -> Result<()> {
-        let (mut room, mut hand) = (vec![0; PIECE], Hand::default());
+        let mut hands = self.source.hands(PIECE)?;
         stream.await_begin(meter)?;
         while let Some((range, span)) = self.take() {
-            if self.is_held(range, span, (&mut room, &mut hand), meter)? {
+            if self.is_held(range, span, &mut hands, meter)? {
                 self.held_bytes.fetch_add(span.bytes, Ordering::Relaxed);
                 stream.announce(Frame::Held { range }, meter)?;
                 continue;
@@ -69,7 +65,7 @@ impl<'s> Sending<'s> {
             // What is sealed or verified goes through this process.
             match self.source.file().filter(|_| !self.verify && stream.unsealed().is_some()) {
                 Some(file) => self.send_file(stream, file, span, meter, moved)?,
-                None => self.send_read(stream, (range, span), (&mut room, &mut hand), meter, moved)?,
+                None => self.send_read(stream, (range, span), &mut hands, meter, moved)?,
             }
         }
         stream.announce(Frame::End, meter)
@@ -81,9 +77,9 @@ impl<'s> Sending<'s> {
     }
 
     /// Whether the other end has the range as it is here.
-    fn is_held(&self, range: u64, span: Span, by: By<'_>, meter: &mut Meter) -> Result<bool> {
+    fn is_held(&self, range: u64, span: Span, hands: &mut Hands, meter: &mut Meter) -> Result<bool> {
         let Some(there) = self.held.get(&range) else { return Ok(false) };
-        let here = self.read(span, by, meter, |_, _| Ok(()))?;
+        let here = self.read(span, hands, meter, |_, _| Ok(()))?;
         let is_same = here == *there;
         if is_same {
             self.know(range, here);
@@ -100,7 +96,7 @@ impl<'s> Sending<'s> {
     fn read(
         &self,
         span: Span,
-        (room, hand): By<'_>,
+        hands: &mut Hands,
         meter: &mut Meter,
         mut with: impl FnMut(&[u8], &mut Meter) -> Result<()>,
     ) -> Result<Digest> {
@@ -108,8 +104,7 @@ impl<'s> Sending<'s> {
         let end = span.at + span.bytes;
         let mut at = span.at;
         while at < end {
-            let length = (end - at).min(room.len() as u64) as usize;
-            let piece = self.source.piece(at, &mut room[..length], hand)?;
+            let piece = self.source.next(at, end, hands)?;
             meter.lap(Part::File);
             if self.verify {
                 hasher.update(piece);
@@ -126,11 +121,11 @@ impl<'s> Sending<'s> {
         &self,
         stream: &mut Stream<'_>,
         (range, span): (u64, Span),
-        by: By<'_>,
+        hands: &mut Hands,
         meter: &mut Meter,
         moved: &AtomicU64,
     ) -> Result<()> {
-        let digest = self.read(span, by, meter, |piece, meter| {
+        let digest = self.read(span, hands, meter, |piece, meter| {
             stream.send(piece, meter)?;
             meter.bytes += piece.len() as u64;
             moved.fetch_add(piece.len() as u64, Ordering::Relaxed);
