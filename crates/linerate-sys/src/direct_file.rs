@@ -23,14 +23,14 @@ const DEPTH: usize = 4;
 
 /// File systems that keep files in the page cache alone, and take `O_DIRECT` all the same from Linux 6.6 on (`TMPFS_MAGIC`,
 /// `RAMFS_MAGIC` of linux/magic.h).
-const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
+const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
 
 /// Opens an open file once more, past the page cache. An error says what of it the kernel or the file system has not.
 pub fn past_cache(file: &File, writes: bool) -> Result<File> {
     let object = format!("/proc/self/fd/{}", file.as_raw_fd());
     let fail = |call, e: io::Error| Error::new(call, object.clone(), e);
     let found = fstatfs(file).map_err(|e| fail("statfs", e.into()))?;
-    if IN_MEMORY.contains(&(found.f_type as i64)) {
+    if u64::try_from(found.f_type).is_ok_and(|kind| IN_MEMORY.contains(&kind)) {
         let what = io::Error::new(io::ErrorKind::Unsupported, "its files are in memory alone");
         return Err(fail("open", what));
     }
