@@ -101,7 +101,8 @@ fn each_way_of_moving_it_moves_it() {
     file(&folder.path().join("old"), 3);
     std::fs::write(folder.path().join("empty"), "").unwrap();
     let name = OsStr::from_bytes(b"no\xfftext");
-    let ways: [(&[&str], &str, &OsStr, &[u8]); 7] = [
+    let ways: [(&[&str], &str, &OsStr, &[u8]); 8] = [
+        (&["--direct", "--streams", "3"], "file", "direct".as_ref(), &content),
         (&["--tls=chacha20-poly1305", "--no-verify"], "file", "sealed".as_ref(), &content),
         (&["--pull"], "file", "pulled".as_ref(), &content),
         (&["--no-verify", "--streams", "2"], "file", "sent".as_ref(), &content),
@@ -117,6 +118,12 @@ fn each_way_of_moving_it_moves_it() {
         assert_eq!(std::fs::read(folder.path().join(into)).unwrap(), expected, "{options:?}");
         let cipher = told["transfer"]["sender"]["cipher"].as_str();
         assert_eq!(cipher, options[0].strip_prefix("--tls="), "as granted: {options:?}");
+        for end in ["sender", "receiver"] {
+            let io = &told["transfer"][end]["file_io"];
+            assert_eq!(io.is_object(), options.contains(&"--direct"), "{options:?}");
+            // Whether it was had is of this machine's file system; why not is told.
+            assert!(io.is_null() || io["past_cache"] == true || io["why_not"].is_string(), "{io}");
+        }
         let has_digest = told["transfer"]["receiver"]["digest"].is_string();
         assert_eq!(has_digest, !options.contains(&"--no-verify"), "{options:?}");
         let is_synced = told["transfer"]["receiver"]["sync_ns"].is_u64();
