@@ -16,7 +16,6 @@ mod spec;
 mod tried;
 
 pub use encrypted::seal::Seal;
-pub use encrypted::speed::{Speed, one_core};
 pub use offer::{Address, Offer};
 pub use rendezvous::Rendezvous;
 pub use spec::Spec;

@@ -3,7 +3,7 @@
 use super::host::Host;
 use super::{PATIENCE, Runner};
 use crate::control::Call;
-use crate::record::{CoreSpeed, Transfer, TransferEnd};
+use crate::record::{Transfer, TransferEnd};
 use crate::transport::{Offer, Spec};
 use crate::workload::tool::{Bench, Files, Tool};
 use crate::workload::transfer::{
@@ -171,22 +171,7 @@ impl Runner<'_> {
         [transfer.sender, transfer.receiver] = self.moved(ends, send, receive, moving, told)?;
         self.name_it(ends, order, &transfer)?;
         transfer.wall_ns = begun.elapsed().as_nanos() as u64;
-        transfer.core_speed = self.core_speed(ends, &transfer)?;
         Ok(transfer)
-    }
-
-    /// What one core at each end has of the cipher that was agreed upon; after the transfer, whose CPUs it takes.
-    fn core_speed(&mut self, ends: Ends, transfer: &Transfer) -> Result<Option<CoreSpeed>> {
-        let Some(cipher) = &transfer.sender.cipher else { return Ok(None) };
-        let mut speed = CoreSpeed::default();
-        for end in [ends.sender, ends.receiver] {
-            match self.ask_end(end, &Request::Seals(cipher.clone()), STILL)? {
-                Answered::Sealed { seals, .. } if end == ends.sender => speed.seals_bytes_per_s = seals,
-                Answered::Sealed { opens, .. } => speed.opens_bytes_per_s = opens,
-                _ => return Err(out_of_turn()),
-            }
-        }
-        Ok(Some(speed))
     }
 
     /// The file has its name only where both ends have told the same digest, and each over its own control connection.

@@ -41,7 +41,7 @@ pub use ask::{
     SinkRequest, SourceRequest,
 };
 
-use crate::transport::{Rendezvous, Speed, one_core};
+use crate::transport::Rendezvous;
 use crate::{Error, Result};
 use linerate_sys::clock::monotonic_ns;
 use range::{Division, hex};
@@ -87,10 +87,6 @@ impl Transfers {
             Request::Send(request) => self.send(&request),
             Request::Receive(request) => self.receive(&request),
             Request::Progress => Ok(Answered::Moved(self.moved.load(Ordering::Relaxed))),
-            Request::Seals(cipher) => {
-                let Speed { seals, opens } = one_core(&cipher)?;
-                Ok(Answered::Sealed { seals, opens })
-            }
             Request::Finish(request) => {
                 let sink = lock(&self.sink).take().ok_or_else(out_of_turn)?;
                 sink.finish(&request).map(|()| Answered::Done)

@@ -84,15 +84,6 @@ pub struct FileIo {
     pub why_not: Option<String>,
 }
 
-/// What one core has of a cipher, by the library that sealed, in memory alone.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CoreSpeed {
-    /// Bytes a second that a core of the sending host seals.
-    pub seals_bytes_per_s: f64,
-    /// Bytes a second that a core of the receiving host opens.
-    pub opens_bytes_per_s: f64,
-}
-
 /// One transfer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Transfer {
@@ -116,9 +107,6 @@ pub struct Transfer {
     /// Whether the file system took the destination's room before; none of what is no file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocated: Option<bool>,
-    /// What one core has of its cipher; none where nothing was sealed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub core_speed: Option<CoreSpeed>,
     /// From the controller's first request to the name of the whole file, by the controller's clock.
     pub wall_ns: u64,
     /// The end that has the source.

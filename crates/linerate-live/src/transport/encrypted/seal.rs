@@ -52,11 +52,6 @@ impl Seal {
         self.state.negotiated_cipher_suite().map(name_of)
     }
 
-    /// Whether hands are still to be shaken.
-    pub fn is_shaking(&self) -> bool {
-        self.state.is_handshaking()
-    }
-
     /// Shakes hands within the limit.
     pub fn shake_hands(&mut self, stream: &TcpStream, limit: Duration) -> Result<()> {
         let until = Instant::now() + limit;

@@ -22,8 +22,6 @@ pub enum Request {
     Receive(ReceiveRequest),
     /// Say how much has moved.
     Progress,
-    /// Say how fast one core seals and opens by this cipher.
-    Seals(String),
     /// Give the file its name.
     Finish(FinishRequest),
 }
@@ -40,13 +38,6 @@ pub enum Answered {
     Offered(Offer),
     /// So many bytes of the file have crossed.
     Moved(u64),
-    /// One core seals, and opens, so many bytes a second.
-    Sealed {
-        /// Seals.
-        seals: f64,
-        /// Opens.
-        opens: f64,
-    },
     /// It is over, and this is what it was.
     Ended(Box<TransferEnd>),
     /// It is done.
