@@ -35,7 +35,7 @@ fn a_file_is_moved_at_a_port_that_is_named() {
 fn a_file_is_moved_sealed() {
     let sealed = "\"file.cipher\" = [\"none\", \"chacha20-poly1305\"]";
     let run = planned("lab", &plan("\"linerate\", \"scp\"", "[2]", sealed), &[]);
-    let found = points(&run.report(), "all");
+    let found = points(&run.report_with_failures(), "all");
     assert_eq!(found.len(), 2, "{found:?}: {}", String::from_utf8_lossy(&run.output.stderr));
     assert!(found.iter().all(|(.., rate)| *rate > 1e5), "{found:?}");
 }
