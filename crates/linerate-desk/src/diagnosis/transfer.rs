@@ -160,8 +160,9 @@ fn core_bps(end: &TransferEnd) -> Option<f64> {
     (cpu_ns > 0.0 && bytes > 0.0).then(|| bytes * 8e9 / cpu_ns)
 }
 
-fn is_sealed(end: &TransferEnd) -> bool {
-    end.cipher.is_some()
+/// What sealing took beside the rest, where there was any.
+fn beside(end: &TransferEnd, what: &str, share: String) -> String {
+    end.cipher.as_ref().map_or(String::new(), |_| format!(", {what} {share}"))
 }
 
 /// Whether sealing or opening was most of what its threads did on a CPU.
@@ -200,16 +201,14 @@ fn evidence(bound: &str, transfer: &Transfer) -> String {
             "copying and writing {}, digests {}{}, waiting for a CPU {}",
             received(|s| s.file.cpu_ns + s.network.cpu_ns),
             received(|s| s.digest.cpu_ns),
-            is_sealed(receiver)
-                .then(|| format!(", opening {}", received(|s| s.seal.cpu_ns)))
-                .unwrap_or_default(),
+            beside(receiver, "opening", received(|s| s.seal.cpu_ns)),
             received(|s| s.run_delay_ns.unwrap_or(0)),
         ),
         "sender-cpu" => format!(
             "reading and sending {}, digests {}{}, waiting for a CPU {}",
             sent(|s| s.file.cpu_ns + s.network.cpu_ns),
             sent(|s| s.digest.cpu_ns),
-            is_sealed(sender).then(|| format!(", sealing {}", sent(|s| s.seal.cpu_ns))).unwrap_or_default(),
+            beside(sender, "sealing", sent(|s| s.seal.cpu_ns)),
             sent(|s| s.run_delay_ns.unwrap_or(0)),
         ),
         _ => path_evidence(transfer),
