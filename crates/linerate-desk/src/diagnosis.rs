@@ -25,7 +25,7 @@ pub use cause::{CauseVerdict, Grade, NO_SIGN};
 pub use doubt::Finding;
 pub use facts::fact;
 pub use running::{ConnectionFound, RunningFound, Waits, diagnose_running};
-pub use transfer::{TransferBound, transfer_bound};
+pub use transfer::{TransferBound, transfer_bound, transfer_seal};
 pub use transfer_beside::{FileCosts, file_costs, transfer_beside_bound};
 pub use waterfall::{Gap, Waterfall};
 pub use wire::{Wire, wire};

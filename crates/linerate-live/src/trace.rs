@@ -69,7 +69,7 @@ impl Traces {
             Request::Meet(request) => {
                 let (meeting, patience_ms, read_rate) = lock(&self.meeting).take().ok_or_else(out_of_turn)?;
                 let patience = Duration::from_millis(patience_ms.clamp(100, 600_000));
-                let socket = meeting.meet(&request.other)?.pop().ok_or_else(out_of_turn)?;
+                let (socket, _) = meeting.meet(&request.other)?.pop().ok_or_else(out_of_turn)?;
                 socket::limit_waits(&socket, patience)?;
                 let (programs, met) = may_see(request.level, request.streams);
                 *lock(&self.end) = Some(End::new(socket, patience, programs, read_rate));

@@ -15,6 +15,7 @@ mod socket;
 mod spec;
 mod tried;
 
+pub use encrypted::seal::Seal;
 pub use offer::{Address, Offer};
 pub use rendezvous::Rendezvous;
 pub use spec::Spec;

@@ -48,7 +48,7 @@ pub use running_trace::{RunningRound, RunningTrace};
 pub use stream_trace::{StreamBlock, StreamSide, StreamTrace};
 pub use tally::{StageTally, SubInterval, Tally};
 pub use trace::{Trace, TraceBlock, TraceHost, TraceSide};
-pub use transfer::{Spent, Transfer, TransferEnd, TransferStream};
+pub use transfer::{FileIo, Spent, Transfer, TransferEnd, TransferStream};
 pub use transfer_beside::{Recognised, TransfersBeside, TransfersOf};
 pub use wire::{Late, LinkAudit, WireAudit};
 pub use write::Writer;

@@ -12,6 +12,7 @@ pub mod clock;
 pub mod control_group;
 pub mod cpu_time;
 pub mod destination;
+pub mod direct_file;
 mod error;
 pub mod ethtool;
 pub mod firewall;

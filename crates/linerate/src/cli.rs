@@ -29,6 +29,7 @@ mod onto;
 mod output;
 mod page_file;
 mod planned_hosts;
+mod printed;
 mod reach;
 mod recorder;
 mod report;

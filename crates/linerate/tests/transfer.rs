@@ -101,29 +101,43 @@ fn each_way_of_moving_it_moves_it() {
     file(&folder.path().join("old"), 3);
     std::fs::write(folder.path().join("empty"), "").unwrap();
     let name = OsStr::from_bytes(b"no\xfftext");
-    let ways: [(&[&str], &str, &OsStr, &[u8]); 6] = [
+    let ways: [(&[&str], &str, &OsStr, &[u8]); 8] = [
+        (&["--direct", "--streams", "3"], "file", "direct".as_ref(), &content),
+        (&["--tls=chacha20-poly1305", "--no-verify"], "file", "sealed".as_ref(), &content),
         (&["--pull"], "file", "pulled".as_ref(), &content),
         (&["--no-verify", "--streams", "2"], "file", "sent".as_ref(), &content),
         (&["--no-sync", "--cold", "--streams", "1"], "file", "unsynced".as_ref(), &content),
         (&["--overwrite"], "file", "old".as_ref(), &content),
         (&["--connect", "b>a"], "empty", "nothing".as_ref(), &[]),
-        (&[], "file", name, &content),
+        (&["--anew"], "file", name, &content),
     ];
     for (options, from, into, expected) in ways {
         let mut command = command(folder.path(), "lab");
         let output = command.arg(from).arg(into).args(options).arg("--json").output().unwrap();
         let told = told(&output);
         assert_eq!(std::fs::read(folder.path().join(into)).unwrap(), expected, "{options:?}");
+        let cipher = told["transfer"]["sender"]["cipher"].as_str();
+        assert_eq!(cipher, options[0].strip_prefix("--tls="), "as granted: {options:?}");
+        for end in ["sender", "receiver"] {
+            let io = &told["transfer"][end]["file_io"];
+            assert_eq!(io.is_object(), options.contains(&"--direct"), "{options:?}");
+            // Whether it was had is of this machine's file system; why not is told.
+            assert!(io.is_null() || io["past_cache"] == true || io["why_not"].is_string(), "{io}");
+        }
         let has_digest = told["transfer"]["receiver"]["digest"].is_string();
         assert_eq!(has_digest, !options.contains(&"--no-verify"), "{options:?}");
         let is_synced = told["transfer"]["receiver"]["sync_ns"].is_u64();
         assert_eq!(is_synced, !options.contains(&"--no-sync"), "{options:?}");
     }
-    let output = command(folder.path(), "lab").args(["memory:3MB", "memory"]).output().unwrap();
+    let output = command(folder.path(), "lab").args(["memory:3MB", "memory", "--tls"]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    for part in
-        ["2.86 MiB from memory:3000000 to memory, 4 streams", "thrown away", "told alike by both ends"]
-    {
+    for part in [
+        "2.86 MiB from memory:3000000 to memory, 4 streams",
+        "thrown away",
+        "told alike by both ends",
+        "sealed    aes-128-gcm by TLS 1.3: sealing took",
+        "a core, of the sending streams' time, opening",
+    ] {
         assert!(text.contains(part), "{part}: {text} {}", said(&output));
     }
     assert!(output.stderr.is_empty(), "nothing is told where nobody looks: {}", said(&output));

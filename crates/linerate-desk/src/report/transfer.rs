@@ -1,7 +1,7 @@
 //! A transfer of a file in words, and as JSON.
 
-use crate::diagnosis::transfer_bound;
-use crate::record::Transfer;
+use crate::diagnosis::{transfer_bound, transfer_seal};
+use crate::record::{FileIo, Transfer};
 use crate::unit::{BitRate, Nanoseconds, counted, percent, significant};
 use serde_json::{Value, json};
 
@@ -9,9 +9,11 @@ use serde_json::{Value, json};
 pub fn transfer_text(transfer: &Transfer) -> String {
     let mut text = format!("moved     {}\n", moved(transfer));
     text += &format!("rate      {}\n", rate(transfer));
+    text.extend(past_cache(transfer).map(|said| format!("files     {said}\n")));
     if let Some(digest) = &transfer.receiver.digest {
         text += &format!("digest    {digest} (BLAKE3, told alike by both ends)\n");
     }
+    text.extend(transfer_seal(transfer).map(|said| format!("sealed    {said}\n")));
     if let Some(bound) = transfer_bound(transfer) {
         text += &format!("bound     {}\n", bound.sentence);
         text.extend(bound.hint.map(|hint| format!("try       {hint}\n")));
@@ -30,6 +32,7 @@ pub fn transfer_json(transfer: &Transfer) -> Value {
         "transfer": transfer,
         "throughput_bps": transfer.throughput_bps(),
         "bound": said,
+        "sealed": transfer_seal(transfer),
     })
 }
 
@@ -46,6 +49,23 @@ fn moved(transfer: &Transfer) -> String {
     let Transfer { source, destination, bytes, files, .. } = transfer;
     let files = files.map_or(String::new(), |files| format!(" in {}", counted(files, "file")));
     format!("{}{files} from {source} to {destination}, {streams}{held}{cached}", size(*bytes))
+}
+
+/// Whether the files went past the page cache, where that was asked for, and else why not.
+fn past_cache(transfer: &Transfer) -> Option<String> {
+    let of = |done: &str, io: &Option<FileIo>| {
+        let io = io.as_ref()?;
+        let why = io.why_not.as_ref().map_or(String::new(), |why| format!(" ({why})"));
+        let how = if io.past_cache {
+            "past the page cache (O_DIRECT by io_uring)"
+        } else {
+            "through the page cache"
+        };
+        Some(format!("{done} {how}{why}"))
+    };
+    let said = [of("read", &transfer.sender.file_io), of("written", &transfer.receiver.file_io)];
+    let said: Vec<String> = said.into_iter().flatten().collect();
+    (!said.is_empty()).then(|| said.join(", "))
 }
 
 fn rate(transfer: &Transfer) -> String {
@@ -101,6 +121,21 @@ mod tests {
         transfer.allocated = None;
         assert!(transfer_text(&transfer).contains("thrown away"));
         assert_eq!(transfer_json(&transfer)["throughput_bps"], 8e9);
+    }
+
+    #[test]
+    fn what_went_past_the_cache_is_told() {
+        let mut transfer = Transfer::default();
+        assert_eq!(past_cache(&transfer), None, "nobody asked");
+        transfer.sender.file_io = Some(FileIo { past_cache: true, why_not: None });
+        let why_not = Some("open: its files are in memory alone".into());
+        transfer.receiver.file_io = Some(FileIo { past_cache: false, why_not });
+        let said = past_cache(&transfer).unwrap();
+        assert!(said.starts_with("read past the page cache (O_DIRECT"), "{said}");
+        assert!(
+            said.ends_with("written through the page cache (open: its files are in memory alone)"),
+            "{said}"
+        );
     }
 
     #[test]

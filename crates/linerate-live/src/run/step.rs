@@ -170,6 +170,8 @@ pub fn order(plan: &Plan, step: &Step, host: HostId) -> Option<Box<Order>> {
             worker: 0,
             pairs: ends(case.pairs.iter()),
             graph: plan.view.suites().iter().find_map(of_suite),
+            listening: plan.host_ids().into_iter().filter(|id| plan.listens(*id)).collect(),
+            ports: plan.host(host).and_then(|host| host.ports),
             in_lab: matches!(plan.target, Target::Lab(_)),
             patience_ms: step.patience_ns / 1_000_000,
         })

@@ -54,6 +54,10 @@ pub struct Order {
     pub anew: bool,
     /// Whether the source's pages are to go from its host's memory first.
     pub cold: bool,
+    /// Whether files are read and written past the page cache.
+    pub direct: bool,
+    /// The cipher of TLS that seals what crosses; none where it crosses as it is.
+    pub cipher: Option<String>,
 }
 
 /// How far it is.
@@ -133,6 +137,8 @@ impl Runner<'_> {
             overwrite: order.overwrite,
             anew: order.anew,
             verify: order.verify,
+            direct: order.direct,
+            source: opened.whereabouts,
             threads: order.streams,
         };
         let prepared = match self.ask_end(ends.receiver, &Request::Sink(sink), DISK)? {
@@ -210,7 +216,7 @@ impl Runner<'_> {
             .map(|(end, passive)| (end, spec(&self.hosts.all[end], passive)));
         let mut offer = Offer::Nothing;
         for (end, spec) in specs {
-            match self.ask_end(end, &Request::Offer(OfferRequest { spec }), 2 * PATIENCE)? {
+            match self.ask_end(end, &Request::Offer(offer_of(order, spec)), 2 * PATIENCE)? {
                 Answered::Offered(Offer::Nothing) => {}
                 Answered::Offered(told) => offer = told,
                 _ => return Err(out_of_turn()),
@@ -271,9 +277,13 @@ impl Runner<'_> {
     }
 }
 
+fn offer_of(order: &Order, spec: Spec) -> OfferRequest {
+    OfferRequest { spec, cipher: order.cipher.clone() }
+}
+
 fn source(order: &Order) -> Request {
     let (path, memory_bytes) = (order.source.bytes(), order.source.memory_bytes());
-    Request::Source(SourceRequest { path, memory_bytes, cold: order.cold })
+    Request::Source(SourceRequest { path, memory_bytes, cold: order.cold, direct: order.direct })
 }
 
 fn out_of_turn() -> Error {

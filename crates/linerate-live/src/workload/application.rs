@@ -3,7 +3,7 @@
 
 use crate::Error;
 use crate::pattern::Measured;
-use crate::plan::{Graph, HostId, HostPair, Setting};
+use crate::plan::{Graph, HostId, HostPair, PortRange, Setting};
 use crate::transport::{Session, Task};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -25,6 +25,10 @@ pub struct Order {
     pub pairs: Vec<(HostId, HostId)>,
     /// The stages of a pipeline and what joins them.
     pub graph: Option<Graph>,
+    /// Those of them that are connected to.
+    pub listening: Vec<HostId>,
+    /// The ports at which this end may listen; any where none are said.
+    pub ports: Option<PortRange>,
     /// Whether they are a lab's.
     pub in_lab: bool,
     /// How long nothing may move.

@@ -35,6 +35,8 @@ struct End<'e> {
     order: &'e Order,
     /// This end's address, and the other's.
     addresses: [SocketAddr; 2],
+    /// The host at the other end.
+    other: HostId,
     streams: u32,
     bench: Bench,
 }
@@ -48,7 +50,13 @@ impl<'e> End<'e> {
         let addresses = [address(TcpStream::local_addr)?, address(TcpStream::peer_addr)?];
         let wanted = order.value::<String>(knob).unwrap_or_else(|| "disk".into());
         let place = PLACES.iter().find(|(name, _)| *name == wanted).map_or("/var/tmp", |(_, folder)| folder);
-        Ok(End { order, addresses, streams: seat.flows, bench: Bench::below(Path::new(place))? })
+        let (other, bench) = (order.other(seat.pair), Bench::below(Path::new(place))?);
+        Ok(End { order, addresses, other, streams: seat.flows, bench })
+    }
+
+    /// Whether this end is connected to.
+    fn listens(&self, takes: bool) -> bool {
+        listens(self.order, self.other, takes)
     }
 
     /// This end's, as a session's: a link's own address is none without its interface.
@@ -58,6 +66,16 @@ impl<'e> End<'e> {
             _ => None,
         };
         HostAddress { ip: self.addresses[0].ip(), zone }
+    }
+}
+
+/// Of two ends the one is connected to that is said to be, and of two such or none the one that takes the file.
+fn listens(order: &Order, other: HostId, takes: bool) -> bool {
+    let is_said = |host: HostId| order.listening.contains(&host);
+    match (is_said(order.host), is_said(other)) {
+        (true, false) => true,
+        (false, true) => false,
+        _ => takes,
     }
 }
 
@@ -93,6 +111,10 @@ fn moved(end: &mut End<'_>, wire: &mut Wire<'_>, files: &Files) -> Result<u64> {
             Err(Error::unavailable(format!("better flags of {OWN} than it has"), "file.flags=shipped"))
         }
         None => own::send(end, wire, files),
+        Some(name) if own::cipher(end).is_some() => {
+            let what = format!("a cipher of this program's for {name}, which has its own");
+            Err(Error::unavailable(what, "file.cipher=none; file.flags=best for its fastest cipher"))
+        }
         Some(name) => other::send(end, wire, files, (&name, is_best)),
     }
 }
@@ -153,4 +175,26 @@ fn with_idle(measured: Vec<Measured>, flows: u32) -> Vec<Vec<Measured>> {
 fn nonsense(host: HostId, what: &str) -> Error {
     let error = io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
     broken("the other end of a file", host, &error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_end_listens_whoever_takes_the_file() {
+        let hosts = [HostId(0), HostId(1), HostId(2)];
+        for listening in [&hosts[..1], &hosts[1..2], &hosts[1..], &hosts[..0]] {
+            for (moves, takes) in [(0, 1), (1, 0), (1, 2), (2, 1)] {
+                let end = |own: usize, other: usize, takes| {
+                    let order = Order { host: hosts[own], listening: listening.to_vec(), ..Order::default() };
+                    listens(&order, hosts[other], takes)
+                };
+                let [mover, taker] = [end(moves, takes, false), end(takes, moves, true)];
+                assert_ne!(mover, taker, "{listening:?}: {moves} to {takes}");
+                let only = listening == [hosts[moves]] || listening.len() == 2 && takes == 0;
+                assert_eq!(mover, only, "{listening:?}: {moves} to {takes}");
+            }
+        }
+    }
 }

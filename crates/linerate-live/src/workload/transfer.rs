@@ -10,15 +10,18 @@
 //! | `range` | the file in ranges, and their digests |
 //! | `tree` | a folder as one sequence of bytes |
 //! | `source`, `sink` | the two files or folders, or memory in their place |
+//! | `direct` | a file past the page cache |
 //! | `part` | what is received, while it is not whole |
 //! | `journal` | which ranges are there, for who resumes |
 //! | `frame` | what stands before each range on a stream |
 //! | `send`, `receive` | a stream's loop |
 //! | `team` | the streams of an end: their threads, and what ends them |
+//! | `whereabouts` | whether the destination is the source, or within it |
 //! | `meter` | where a stream's time goes |
 //! | `fault` | what speaks against it, and what to try |
 
 pub mod ask;
+mod direct;
 mod fault;
 mod frame;
 mod journal;
@@ -31,6 +34,7 @@ mod sink;
 mod source;
 mod team;
 mod tree;
+mod whereabouts;
 
 pub use ask::{
     Answered, FinishRequest, Held, OfferRequest, Opened, Prepared, ReceiveRequest, Request, SendRequest,
@@ -73,7 +77,10 @@ impl Transfers {
                 Ok(Answered::Prepared(prepared))
             }
             Request::Offer(request) => {
-                let (meeting, offer) = Rendezvous::offer(&request.spec)?;
+                let (meeting, offer) = match &request.cipher {
+                    None => Rendezvous::offer(&request.spec)?,
+                    Some(cipher) => Rendezvous::offer_sealed(&request.spec, cipher)?,
+                };
                 *lock(&self.meeting) = Some((meeting, request.spec.patience_ms));
                 Ok(Answered::Offered(offer))
             }
@@ -96,12 +103,13 @@ impl Transfers {
         let source = lock(&self.source).take().ok_or_else(out_of_turn)?;
         let division = Division::new(source.bytes(), request.range_bytes)?;
         let job = send::Sending::new(&source, division, &request.held, request.verify)?;
-        let team = self.team(&request.other)?;
+        let mut team = self.team(&request.other)?;
         self.moved.store(0, Ordering::Relaxed);
         let begun = monotonic_ns();
         let mut end = team.play(begun, |stream, meter| job.play(stream, meter, &self.moved))?;
         source.is_unchanged()?;
         end.held_bytes = job.held_bytes();
+        end.file_io = source.file_io();
         end.digest = job.digest()?.map(|digest| hex(&digest));
         end.done_ns = end.last_done_ns;
         Ok(Answered::Ended(Box::new(end)))
@@ -110,7 +118,7 @@ impl Transfers {
     fn receive(&self, request: &ReceiveRequest) -> Result<Answered> {
         let sink = lock(&self.sink).clone().ok_or_else(out_of_turn)?;
         let job = receive::Receiving::new(&sink, request.verify);
-        let team = self.team(&request.other)?;
+        let mut team = self.team(&request.other)?;
         self.moved.store(0, Ordering::Relaxed);
         let begun = monotonic_ns();
         team.let_begin()?;
@@ -118,6 +126,7 @@ impl Transfers {
         job.is_whole()?;
         sink.complete()?;
         end.held_bytes = job.held_bytes();
+        end.file_io = sink.file_io();
         end.digest = job.digest()?.map(|digest| hex(&digest));
         end.sync_ns = request.sync.then(|| sink.sync()).transpose()?;
         end.done_ns = monotonic_ns() - begun;

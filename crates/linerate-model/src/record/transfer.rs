@@ -18,6 +18,11 @@ impl Spent {
     pub fn waited_ns(&self) -> u64 {
         self.wall_ns.saturating_sub(self.cpu_ns)
     }
+
+    /// Whether it took none.
+    pub fn is_none(&self) -> bool {
+        *self == Spent::default()
+    }
 }
 
 /// What one stream was at one end.
@@ -33,6 +38,9 @@ pub struct TransferStream {
     pub digest: Spent,
     /// Sending or receiving.
     pub network: Spent,
+    /// Sealing or opening, with copying to and from the records; none of what crosses as it is.
+    #[serde(default, skip_serializing_if = "Spent::is_none")]
+    pub seal: Spent,
     /// Time during which it could run and another thread had the CPU; none where the kernel keeps no count.
     pub run_delay_ns: Option<u64>,
     /// What the kernel knows of the connection at its end: `struct tcp_info` of linux/tcp.h.
@@ -55,9 +63,25 @@ pub struct TransferEnd {
     /// What that took after the last stream; none where it was not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_ns: Option<u64>,
+    /// Whether the file went past the page cache; none where that was not asked for, or it is no file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_io: Option<FileIo>,
+    /// The cipher that TLS agreed upon; none where the bytes cross as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cipher: Option<String>,
     /// The file's BLAKE3, as `b3sum` prints it; none where nothing was verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
+}
+
+/// How a file was read or written that was asked to go past the page cache.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FileIo {
+    /// Whether it went past it: `O_DIRECT`, with requests under way by io_uring.
+    pub past_cache: bool,
+    /// Why it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_not: Option<String>,
 }
 
 /// One transfer.
@@ -89,6 +113,13 @@ pub struct Transfer {
     pub sender: TransferEnd,
     /// The end that has the destination: its bytes and its clock are the transfer's.
     pub receiver: TransferEnd,
+}
+
+impl TransferStream {
+    /// What its thread did, part by part.
+    pub fn parts(&self) -> [Spent; 4] {
+        [self.file, self.digest, self.network, self.seal]
+    }
 }
 
 impl TransferEnd {

@@ -483,6 +483,7 @@ const BEHIND_HOSTS: &[Knob] = &[
     application::MPI_FILE_VIEW,
     application::FILE_TOOL,
     application::FILE_FLAGS,
+    application::FILE_CIPHER,
     application::FILE_FROM,
     application::FILE_TO,
 ];

@@ -3,6 +3,9 @@
 /// This one.
 pub const OWN: &str = "linerate";
 
+/// What stands for no cipher where this one's streams cross as they are.
+pub const NO_CIPHER: &str = "none";
+
 /// Every one, this one first.
 pub const MOVER_NAMES: &[&str] = &[
     OWN,

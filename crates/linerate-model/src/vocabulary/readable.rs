@@ -38,6 +38,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("filter.at", "at the {}"),
     ("file.tool", "{}"),
     ("file.flags", "{} flags"),
+    ("file.cipher", "{}"),
     ("file.from", "from {}"),
     ("file.to", "to {}"),
 ];
@@ -63,6 +64,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("filter.match", "middle", "the middle"),
     ("filter.match", "last", "the last"),
     ("file.flags", "shipped", "usual"),
+    ("file.cipher", "none", "not sealed"),
 ];
 
 /// A rung, without where its ends stand: `TCP`. One that this version has not is called by its name.

@@ -1,6 +1,7 @@
 //! `linerate report`: recordings to text, JSON, CSV, a page or figures.
 
 use super::args::Report;
+use super::printed::printed;
 use super::watch::warn;
 use super::{print, write};
 use crate::record::import::{LARGEST_FILE, tool_of};
@@ -108,10 +109,13 @@ pub fn read_recording(path: &Path) -> Result<Recording> {
     Ok(recording)
 }
 
-/// What to say of a file that is no recording because another tool wrote it.
+/// What to say of a file that is no recording because another tool wrote it, or this one for programs.
 fn of_another_tool(path: &Path, name: &str) -> Option<Error> {
     let mut bytes = Vec::new();
     File::open(path).ok()?.take(LARGEST_FILE as u64 + 1).read_to_end(&mut bytes).ok()?;
+    if let Some(error) = printed(&bytes, name) {
+        return Some(error);
+    }
     let tool = tool_of(&bytes)?;
     Some(Error::Import {
         file: name.into(),

@@ -39,6 +39,8 @@ fn moved(args: &Transfer) -> Result<ExitCode> {
         overwrite: args.overwrite,
         anew: args.anew,
         cold: args.cold,
+        direct: args.direct,
+        cipher: args.tls.clone(),
     };
     let ((hosts, plan), stop) = (hosts_and_plan(args)?, Stop::listen()?);
     let wanted = || stop.wanted();

@@ -6,6 +6,7 @@ use crate::cli::value::{Read, Unfit, count, message_size, setting, target};
 use crate::plan::{Setting, Target};
 use crate::run::FileEnd;
 use crate::unit::{Bytes, within};
+use crate::vocabulary::{Knob, KnobKind};
 use crate::workload::tool::TOOLS;
 use clap::ValueHint;
 use clap::builder::PossibleValuesParser;
@@ -17,12 +18,15 @@ const MEMORY: &str = "memory:";
 /// No other program.
 const NO_TOOL: &str = "none";
 
+/// The cipher where none is named: what every implementation of TLS 1.3 must have (RFC 8446, section 9.1).
+pub const CIPHER: &str = "aes-128-gcm";
+
 /// The longest memory that is sent: it goes round in a block.
 const LONGEST: u64 = 1 << 50;
 
 /// Moves a file from one host to another, and says what held it up. Parallel streams take range after range; each is
 /// verified by its BLAKE3 where it came, and the file has its name only once it is whole, verified and on the disk. What is
-/// interrupted goes on from there when the same command is given again. The bytes cross the network as they are, not sealed.
+/// interrupted goes on from there when the same command is given again. The bytes cross the network as they are; --tls seals them.
 #[derive(Debug, clap::Args)]
 pub struct Transfer {
     /// `ssh://[user@]HOST[:PORT]`, two of these with a comma, `lab`, `lab:PRESET` or `lab:KEY=VALUE,…`, whose hosts have
@@ -48,6 +52,11 @@ pub struct Transfer {
     /// Begin anew, whatever an earlier transfer to DESTINATION left.
     #[arg(long, help_heading = WHAT)]
     pub anew: bool,
+    /// Seal what crosses by TLS 1.3, whose certificate is made for this transfer and goes by ssh: aes-128-gcm, aes-256-gcm or
+    /// chacha20-poly1305, which suits CPUs without instructions for AES.
+    #[arg(long, value_name = "CIPHER", num_args = 0..=1, require_equals = true, default_missing_value = CIPHER)]
+    #[arg(value_parser = ciphers(), hide_possible_values = true, conflicts_with = "compare", help_heading = WHAT)]
+    pub tls: Option<String>,
     /// Do not verify: no digests, and the kernel sends the file's pages by itself (sendfile).
     #[arg(long, help_heading = WHAT)]
     pub no_verify: bool,
@@ -57,13 +66,17 @@ pub struct Transfer {
     /// Ask the kernel first to let the source's pages go (posix_fadvise), so that it is read from the disk.
     #[arg(long, help_heading = WHAT)]
     pub cold: bool,
+    /// Read and write the file past the page cache (O_DIRECT, by io_uring), where its file system has that: what else is in
+    /// memory there stays. What was granted is told.
+    #[arg(long, help_heading = WHAT)]
+    pub direct: bool,
     /// Set a knob of the streams: socket.send-buffer=256KiB, tcp.congestion-control=bbr. May be repeated.
     #[arg(long = "set", value_name = "KNOB=VALUE", value_parser = setting(), help_heading = WHAT)]
     #[arg(hide_possible_values = true)]
     pub set: Vec<Setting>,
     /// In a lab, in place of a file of yours: files of --sizes by this program and by every other one that this host has
     /// (scp, rsync, GridFTP and others), in turns, each until it is on the disk, and whole.
-    #[arg(long, conflicts_with_all = ["source", "destination", "pull", "cold", "overwrite"], help_heading = WHAT)]
+    #[arg(long, conflicts_with_all = ["source", "destination", "pull", "cold", "direct", "overwrite"], help_heading = WHAT)]
     pub compare: bool,
     /// The sizes of those files [default: 10MB,100MB].
     #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = message_size, requires = "compare")]
@@ -113,6 +126,15 @@ impl Transfer {
             _ => FileEnd::Path(destination.into()),
         }
     }
+}
+
+/// The ciphers of TLS 1.3.
+fn ciphers() -> PossibleValuesParser {
+    let kind = Knob::named("tls.cipher").map(|knob| knob.kind);
+    PossibleValuesParser::new(match kind {
+        Some(KnobKind::OneOf(names)) => names.to_vec(),
+        _ => vec![CIPHER],
+    })
 }
 
 /// The names of other programs, and the word for none.

@@ -159,7 +159,7 @@ pub const WORDS: &[Words] = &[
         exits: &[],
         note: "Until it is whole it is DESTINATION.linerate-part, beside DESTINATION.linerate-journal; the same\n\
                command goes on from there. Nothing that exists is replaced without --overwrite.\n\
-               The bytes cross as they are, verified and not sealed. `bound` is what took most of the time, and\n\
+               The bytes cross as they are, verified; --tls seals them. `bound` is what took most of the time, and\n\
                what a perfect fix of it would give at most.",
     },
     Words {

@@ -21,6 +21,25 @@ fn a_file_is_moved_between_disks_and_memory() {
     assert!(found.iter().all(|(.., rate)| *rate > 1e5), "{found:?}");
 }
 
+/// The end that has the file is connected to, at the one port that is free to it.
+#[test]
+fn a_file_is_moved_at_a_port_that_is_named() {
+    let options = ["--ports", "6201", "--connect", "b>a"];
+    let run = planned("lab", &plan("\"linerate\"", "[2]", "\"file.to\" = [\"disk\", \"memory\"]"), &options);
+    let found = points(&run.report(), "all");
+    assert_eq!(found.len(), 2, "{found:?}: {}", String::from_utf8_lossy(&run.output.stderr));
+}
+
+/// A cipher is this program's own: what seals by its own has it refused.
+#[test]
+fn a_file_is_moved_sealed() {
+    let sealed = "\"file.cipher\" = [\"none\", \"chacha20-poly1305\"]";
+    let run = planned("lab", &plan("\"linerate\", \"scp\"", "[2]", sealed), &[]);
+    let found = points(&run.report_with_failures(), "all");
+    assert_eq!(found.len(), 2, "{found:?}: {}", String::from_utf8_lossy(&run.output.stderr));
+    assert!(found.iter().all(|(.., rate)| *rate > 1e5), "{found:?}");
+}
+
 #[test]
 fn other_programs_move_files_as_a_pattern() {
     let path = Bench::programs();

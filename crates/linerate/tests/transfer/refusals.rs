@@ -26,7 +26,7 @@ fn what_cannot_be_moved_is_told_once() {
     let content = file(&at("file"), 1000);
     file(&at("old"), 10);
     std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
-    std::fs::create_dir(at("folder")).unwrap();
+    std::fs::create_dir_all(at("folder/deep")).unwrap();
     std::fs::create_dir(at("odd")).unwrap();
     rustix::fs::mknodat(
         rustix::fs::CWD,
@@ -37,12 +37,19 @@ fn what_cannot_be_moved_is_told_once() {
     )
     .unwrap();
     let before = names(folder.path());
-    let cases: [(&[&str], i32, &[&str]); 12] = [
+    let cases: [(&[&str], i32, &[&str]); 15] = [
         (&["none", "to"], 3, &["host a", "none", "No such file", "ls -l"]),
         (&["link", "to"], 3, &["host a", "it is a link", "readlink"]),
         (&["/dev/zero", "to"], 3, &["not a regular file"]),
         (&["odd", "to"], 3, &["odd/pipe", "no file, folder or link", "move it elsewhere"]),
         (&["folder", "old"], 3, &["host b", "old exists", "replaces nothing"]),
+        (
+            &["folder", "folder"],
+            3,
+            &["host b", "folder/folder is within the folder that is moved", "outside of it"],
+        ),
+        (&["folder", "folder/deep/to"], 3, &["folder/deep/to is within", "outside of it"]),
+        (&["file", "./file", "--overwrite"], 3, &["host b", "./file is the source itself", "another"]),
         (&["file", "old"], 3, &["host b", "old exists", "--overwrite"]),
         (&["file", "link", "--overwrite"], 3, &["no regular file"]),
         (&["file", "/dev/null", "--overwrite"], 3, &["no regular file"]),
@@ -55,6 +62,7 @@ fn what_cannot_be_moved_is_told_once() {
         refused(folder.path(), words, code, parts);
     }
     assert_eq!(names(folder.path()), before, "nothing is made");
+    assert_eq!(names(&at("folder")), ["deep"]);
     assert_eq!(std::fs::read(at("file")).unwrap(), content);
     assert_eq!(std::fs::metadata(at("old")).unwrap().len(), 10);
     nobody_is_left(folder.path());
@@ -71,6 +79,7 @@ fn words_that_make_no_sense_are_refused() {
         (&["--compare", "file", "to"], &["exclude", "--compare"]),
         (&["file", "to", "--streams", "0"], &["from 1 to 64"]),
         (&["--compare", "--tools", "kermit"], &["kermit"]),
+        (&["file", "to", "--tls=rot13"], &["rot13", "chacha20-poly1305"]),
     ] {
         let output = command(folder.path(), "lab").args(words).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{words:?}: {}", said(&output));

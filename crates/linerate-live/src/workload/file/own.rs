@@ -3,6 +3,7 @@
 use super::word::{Ask, Told, Wire};
 use super::{End, nonsense};
 use crate::transport::{Offer, Spec};
+use crate::vocabulary::mover::NO_CIPHER;
 use crate::workload::tool::Files;
 use crate::workload::transfer::{
     Answered, FinishRequest, OfferRequest, ReceiveRequest, Request, SendRequest, SinkRequest, SourceRequest,
@@ -18,7 +19,7 @@ pub fn send(end: &mut End<'_>, wire: &mut Wire<'_>, files: &Files) -> Result<u64
     let begun = Instant::now();
     let own = Transfers::default();
     let path = Some(files.source.as_os_str().as_bytes().to_vec());
-    own.handle(Request::Source(SourceRequest { path, memory_bytes: 0, cold: false }))?;
+    own.handle(Request::Source(SourceRequest { path, memory_bytes: 0, cold: false, direct: false }))?;
     let sink = SinkRequest {
         path: None,
         name: None,
@@ -28,17 +29,23 @@ pub fn send(end: &mut End<'_>, wire: &mut Wire<'_>, files: &Files) -> Result<u64
         overwrite: false,
         anew: true,
         verify: true,
+        direct: false,
+        source: None,
         threads: end.streams,
     };
     let Answered::Prepared(prepared) = asked(wire, Request::Sink(sink))? else {
         return Err(wire.out_of_turn());
     };
-    let offer = OfferRequest { spec: spec(end, true) };
-    let Answered::Offered(other) = asked(wire, Request::Offer(offer))? else {
-        return Err(wire.out_of_turn());
-    };
-    own.handle(Request::Offer(OfferRequest { spec: spec(end, false) }))?;
-    let receive = ReceiveRequest { other: Offer::Nothing, verify: true, sync: true };
+    let mut offers = [Offer::Nothing, Offer::Nothing];
+    // Who listens is prepared first.
+    for here in if end.listens(false) { [true, false] } else { [false, true] } {
+        let offer = Request::Offer(offer(end, false));
+        let answered = if here { own.handle(offer)? } else { asked(wire, offer)? };
+        let Answered::Offered(offer) = answered else { return Err(wire.out_of_turn()) };
+        offers[usize::from(here)] = offer;
+    }
+    let [other, own_offer] = offers;
+    let receive = ReceiveRequest { other: own_offer, verify: true, sync: true };
     wire.say(&Ask::Own(Box::new(Request::Receive(receive))))?;
     let range_bytes = prepared.range_bytes;
     let sent = own.handle(Request::Send(SendRequest { other, range_bytes, held: Vec::new(), verify: true }));
@@ -70,17 +77,24 @@ fn heard(wire: &mut Wire<'_>) -> Result<Answered> {
     }
 }
 
-/// How this end meets the other: who takes the file listens.
-fn spec(end: &End<'_>, passive: bool) -> Spec {
-    Spec {
+/// What seals the file on its way; none where it crosses as it is.
+pub fn cipher(end: &End<'_>) -> Option<String> {
+    end.order.value::<String>("file.cipher").filter(|cipher| cipher != NO_CIPHER)
+}
+
+/// How this end meets the other, whether it takes the file or has it.
+fn offer(end: &End<'_>, takes: bool) -> OfferRequest {
+    let spec = Spec {
         flows: end.streams,
-        passive,
+        passive: end.listens(takes),
         address: Some(end.address()),
+        ports: end.order.ports,
         settings: end.order.settings.clone(),
         // A disk may stall for longer than a path that failed before is waited for.
         patience_ms: end.order.patience_ms.max(crate::plan::PATIENCE_NS / 1_000_000),
         ..Spec::default()
-    }
+    };
+    OfferRequest { spec, cipher: cipher(end) }
 }
 
 /// The end that takes.
@@ -98,7 +112,7 @@ impl Sink {
                 let path = Some(end.bench.destination().as_os_str().as_bytes().to_vec());
                 Request::Sink(SinkRequest { path, name: None, entries: None, threads: end.streams, ..sink })
             }
-            Request::Offer(_) => Request::Offer(OfferRequest { spec: spec(end, true) }),
+            Request::Offer(_) => Request::Offer(offer(end, true)),
             request @ (Request::Receive(_) | Request::Finish(_)) => request,
             _ => return Err(nonsense(end.order.host, "asks for what no file has")),
         };

@@ -1,6 +1,7 @@
 //! What the controller asks of an end, and what that answers. Paths are bytes: what a file system calls a file need be no text.
 
 use super::tree::{Entry, Kind};
+use super::whereabouts::Whereabouts;
 use crate::record::TransferEnd;
 use crate::transport::{Offer, Spec};
 use serde::{Deserialize, Serialize};
@@ -52,6 +53,8 @@ pub struct SourceRequest {
     pub memory_bytes: u64,
     /// Whether the kernel's pages of it are to go first.
     pub cold: bool,
+    /// Whether it is to be read past the page cache.
+    pub direct: bool,
 }
 
 /// What it is.
@@ -67,6 +70,8 @@ pub struct Opened {
     pub entries: Option<Vec<Entry>>,
     /// The share of it that is in memory.
     pub cached_share: Option<f64>,
+    /// Which one it is; none of memory.
+    pub whereabouts: Option<Whereabouts>,
 }
 
 impl Opened {
@@ -96,6 +101,10 @@ pub struct SinkRequest {
     pub anew: bool,
     /// Whether ranges are verified.
     pub verify: bool,
+    /// Whether it is to be written past the page cache.
+    pub direct: bool,
+    /// Which file or folder is sent, which may not have its destination within itself.
+    pub source: Option<Whereabouts>,
     /// How many threads look through what is there already.
     pub threads: u32,
 }
@@ -127,6 +136,8 @@ pub struct Prepared {
 pub struct OfferRequest {
     /// As the ends of a session do.
     pub spec: Spec,
+    /// What seals the connections by TLS 1.3; none where bytes cross as they are.
+    pub cipher: Option<String>,
 }
 
 /// Send.

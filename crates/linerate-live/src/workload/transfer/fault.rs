@@ -74,6 +74,11 @@ pub fn of_stream<T>(role: &str, answer: io::Result<T>, patience_ms: u64) -> Resu
             format!("moved nothing for {} s", patience_ms / 1000),
             "see whether its host and its disk answer; the same command goes on from where it stopped",
         ),
+        ErrorKind::InvalidData => Error::peer(
+            role,
+            format!("sent what does not fit its seal ({error})"),
+            "something on the way changed it; the same command goes on from where it stopped",
+        ),
         _ => Error::hung_up(role, format!("ended a stream ({})", error.kind())),
     })
 }

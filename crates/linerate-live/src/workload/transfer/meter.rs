@@ -12,6 +12,7 @@ pub enum Part {
     File = 0,
     Digest = 1,
     Network = 2,
+    Seal = 3,
 }
 
 /// The time of one stream, by the thread that plays it.
@@ -19,7 +20,7 @@ pub struct Meter {
     begun_ns: u64,
     at_ns: u64,
     cpu_ns: u64,
-    spent: [Spent; 3],
+    spent: [Spent; 4],
     scheduling: Scheduling,
     tcp: Vec<u8>,
     pub bytes: u64,
@@ -32,7 +33,7 @@ impl Meter {
             begun_ns,
             at_ns: monotonic_ns(),
             cpu_ns: thread_cpu_ns(),
-            spent: [Spent::default(); 3],
+            spent: [Spent::default(); 4],
             scheduling: scheduling(),
             tcp: linerate_sys::tcp_info::tcp_info(stream).unwrap_or_default(),
             bytes: 0,
@@ -54,7 +55,7 @@ impl Meter {
         let after = linerate_sys::tcp_info::tcp_info(stream).unwrap_or_default();
         let mut tcp = tcp_info::last(&after);
         tcp.extend(tcp_info::moved(&self.tcp, &after));
-        let [file, digest, network] = self.spent;
+        let [file, digest, network, seal] = self.spent;
         let waited = |of: Scheduling| of.run_delay_ns;
         let before = waited(self.scheduling);
         let run_delay_ns =
@@ -65,6 +66,7 @@ impl Meter {
             file,
             digest,
             network,
+            seal,
             run_delay_ns,
             tcp,
         }

@@ -1,5 +1,6 @@
 //! What is received, while it is not whole: a file, or a folder with its files.
 
+use super::direct::Direct;
 use super::fault;
 use super::range::{Digest, Division};
 use super::tree::{Catalog, Hand, Kind};
@@ -20,6 +21,7 @@ pub struct Part {
     /// The file, or the folder itself.
     top: File,
     tree: Option<Catalog>,
+    direct: Option<Direct>,
 }
 
 impl Part {
@@ -55,7 +57,7 @@ impl Part {
             return Err(Error::unavailable(what, "remove it, or name another destination"));
         }
         match top.try_lock() {
-            Ok(()) => Ok(Part { path, shown, top, tree }),
+            Ok(()) => Ok(Part { path, shown, top, tree, direct: None }),
             Err(TryLockError::WouldBlock) => {
                 let what = format!("another transfer writes {shown}");
                 Err(Error::unavailable(what, "wait until it is done, or name another destination"))
@@ -67,6 +69,24 @@ impl Part {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Asks for it past the page cache.
+    pub fn go_direct(&mut self) {
+        self.direct = Some(match self.tree {
+            None => Direct::of(&self.top, true),
+            Some(_) => Direct::of_folder(),
+        });
+    }
+
+    /// What came of that, where it was asked for.
+    pub fn direct(&self) -> Option<&Direct> {
+        self.direct.as_ref()
+    }
+
+    /// The file past the page cache, and through it.
+    pub fn past_cache(&self) -> Option<(&File, &File)> {
+        self.direct.as_ref().and_then(Direct::file).map(|direct| (direct, &self.top))
     }
 
     /// Where it is, in words.

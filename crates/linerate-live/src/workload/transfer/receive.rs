@@ -7,6 +7,7 @@ use super::sink::Sink;
 use super::team::Stream;
 use super::tree::Hand;
 use crate::{Error, Result};
+use linerate_sys::direct_file::Writer;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -65,8 +66,12 @@ impl<'s> Receiving<'s> {
     }
 
     /// One stream's part.
-    pub fn play(&self, stream: &Stream<'_>, meter: &mut Meter, moved: &AtomicU64) -> Result<()> {
-        let (mut room, mut hand) = (vec![0; PIECE], Hand::default());
+    pub fn play(&self, stream: &mut Stream<'_>, meter: &mut Meter, moved: &AtomicU64) -> Result<()> {
+        let mut by = By {
+            room: vec![0; PIECE],
+            hand: Hand::default(),
+            writer: self.sink.past_cache().map(|_| Writer::new()).transpose()?,
+        };
         loop {
             match stream.next(meter)? {
                 Frame::End => return Ok(()),
@@ -79,7 +84,7 @@ impl<'s> Receiving<'s> {
                             span.bytes
                         )));
                     }
-                    self.receive(stream, (range, span), (&mut room, &mut hand), meter, moved)?;
+                    self.receive(stream, (range, span), &mut by, meter, moved)?;
                 }
             }
         }
@@ -113,9 +118,9 @@ impl<'s> Receiving<'s> {
 
     fn receive(
         &self,
-        stream: &Stream<'_>,
+        stream: &mut Stream<'_>,
         (range, span): (u64, Span),
-        (room, hand): (&mut [u8], &mut Hand),
+        by: &mut By,
         meter: &mut Meter,
         moved: &AtomicU64,
     ) -> Result<()> {
@@ -123,15 +128,15 @@ impl<'s> Receiving<'s> {
         let end = span.at + span.bytes;
         let mut at = span.at;
         while at < end {
+            let room = self.room(by)?;
             let length = (end - at).min(room.len() as u64) as usize;
             let piece = &mut room[..length];
-            stream.receive(piece)?;
-            meter.lap(Part::Network);
+            stream.receive(piece, meter)?;
             if self.verify {
                 hasher.update(piece);
                 meter.lap(Part::Digest);
             }
-            self.sink.write(at, piece, hand)?;
+            self.write(at, length, by)?;
             meter.lap(Part::File);
             at += length as u64;
             meter.bytes += length as u64;
@@ -144,10 +149,46 @@ impl<'s> Receiving<'s> {
                 "something on the way or in a host's memory changed them; the same command sends them again";
             return Err(Error::peer("the stream", what, hint));
         }
+        self.written(by)?;
         self.sink.keep(range)?;
         self.settle(range, digest);
         meter.lap(Part::File);
         Ok(())
+    }
+}
+
+/// What a stream receives into and writes with.
+struct By {
+    room: Vec<u8>,
+    hand: Hand,
+    writer: Option<Writer>,
+}
+
+impl Receiving<'_> {
+    /// Room for the next piece.
+    fn room<'b>(&self, by: &'b mut By) -> Result<&'b mut [u8]> {
+        match (&mut by.writer, self.sink.past_cache()) {
+            (Some(writer), Some((direct, _))) => writer.room(direct).map_err(|e| self.sink.unwritten(e)),
+            _ => Ok(&mut by.room),
+        }
+    }
+
+    /// Writes the piece that is in it.
+    fn write(&self, at: u64, length: usize, by: &mut By) -> Result<()> {
+        match (&mut by.writer, self.sink.past_cache()) {
+            (Some(writer), Some((direct, cached))) => {
+                writer.write(direct, cached, at, length).map_err(|e| self.sink.unwritten(e))
+            }
+            _ => self.sink.write(at, &by.room[..length], &mut by.hand),
+        }
+    }
+
+    /// Waits until all of it is with the file: a range that is remembered is there.
+    fn written(&self, by: &mut By) -> Result<()> {
+        match (&mut by.writer, self.sink.past_cache()) {
+            (Some(writer), Some((direct, _))) => writer.settle(direct).map_err(|e| self.sink.unwritten(e)),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -158,7 +199,11 @@ fn broken(what: String) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::transfer::ask::SinkRequest;
+    use crate::record::TransferEnd;
+    use crate::transport::{Offer, Rendezvous, Spec};
+    use crate::workload::transfer::ask::{SinkRequest, SourceRequest};
+    use crate::workload::transfer::send::Sending;
+    use crate::workload::transfer::source::Source;
     use crate::workload::transfer::team::Team;
     use std::io::Write;
     use std::net::{TcpListener, TcpStream};
@@ -167,22 +212,28 @@ mod tests {
 
     const BYTES: u64 = 1000;
 
-    /// What becomes of these bytes of one stream.
-    fn received(folder: &Path, sent: &[u8]) -> Result<Option<Digest>> {
-        let path = Some(folder.join("file").as_os_str().as_bytes().to_vec());
-        let (name, mode, verify, threads) = (None, 0o600, true, 1);
-        let request = SinkRequest {
-            path,
-            name,
-            bytes: BYTES,
+    /// Of several ranges, the last one shorter than a record.
+    const SEALED_BYTES: u64 = (9 << 20) + 77;
+
+    fn request(path: Option<&Path>) -> SinkRequest {
+        SinkRequest {
+            path: path.map(|path| path.as_os_str().as_bytes().to_vec()),
+            name: None,
+            bytes: if path.is_some() { BYTES } else { SEALED_BYTES },
             entries: None,
-            mode,
+            mode: 0o600,
             overwrite: false,
             anew: true,
-            verify,
-            threads,
-        };
-        let (sink, _) = Sink::open(&request)?;
+            verify: true,
+            direct: false,
+            source: None,
+            threads: 1,
+        }
+    }
+
+    /// What becomes of these bytes of one stream.
+    fn received(folder: &Path, sent: &[u8]) -> Result<Option<Digest>> {
+        let (sink, _) = Sink::open(&request(Some(&folder.join("file"))))?;
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (stream, _) = listener.accept().unwrap();
@@ -190,10 +241,64 @@ mod tests {
         drop(sender);
         let job = Receiving::new(&sink, true);
         let moved = AtomicU64::new(0);
-        let team = Team::new(vec![stream], 20_000)?;
+        let mut team = Team::new(vec![(stream, None)], 20_000)?;
         team.play(0, |stream, meter| job.play(stream, meter, &moved))?;
         job.is_whole()?;
         job.digest()
+    }
+
+    /// What becomes of a file whose streams are sealed, where the end that connects was told this fingerprint; none of it
+    /// where that is not the certificate's.
+    fn sealed(cipher: &str, tampered: bool) -> Result<(TransferEnd, TransferEnd)> {
+        let spec = |passive| Spec { flows: 2, passive, patience_ms: 5000, ..Spec::default() };
+        let (meets, mut offer) = Rendezvous::offer_sealed(&spec(true), cipher)?;
+        let (calls, _) = Rendezvous::offer_sealed(&spec(false), cipher)?;
+        if let (Offer::Socket { certificate: Some(known), .. }, true) = (&mut offer, tampered) {
+            *known = known.chars().rev().collect();
+        }
+        let receives = std::thread::spawn(move || -> Result<TransferEnd> {
+            let (sink, _) = Sink::open(&request(None))?;
+            let mut team = Team::new(meets.meet(&Offer::Nothing)?, 20_000)?;
+            team.let_begin()?;
+            let job = Receiving::new(&sink, true);
+            let mut end = team.play(0, |stream, meter| job.play(stream, meter, &AtomicU64::new(0)))?;
+            job.is_whole()?;
+            end.digest = job.digest()?.map(|digest| format!("{digest:?}"));
+            Ok(end)
+        });
+        let sends = || -> Result<TransferEnd> {
+            let source = SourceRequest { path: None, memory_bytes: SEALED_BYTES, cold: false, direct: false };
+            let (source, _) = Source::open(&source)?;
+            let job = Sending::new(&source, Division::for_file(SEALED_BYTES)?, &[], true)?;
+            let mut team = Team::new(calls.meet(&offer)?, 20_000)?;
+            let mut end = team.play(0, |stream, meter| job.play(stream, meter, &AtomicU64::new(0)))?;
+            end.digest = job.digest()?.map(|digest| format!("{digest:?}"));
+            Ok(end)
+        };
+        let (sent, received) = (sends(), receives.join().unwrap());
+        if tampered {
+            assert!(received.is_err(), "who is refused receives nothing");
+        }
+        Ok((sent?, received?))
+    }
+
+    #[test]
+    fn what_is_sealed_comes_as_it_went() {
+        for cipher in ["aes-128-gcm", "chacha20-poly1305"] {
+            let (sent, received) = sealed(cipher, false).unwrap();
+            assert_eq!(received.bytes(), SEALED_BYTES);
+            assert!(sent.digest.is_some() && sent.digest == received.digest);
+            for end in [sent, received] {
+                assert_eq!(end.cipher.as_deref(), Some(cipher));
+                assert!(end.streams.iter().any(|stream| stream.seal.cpu_ns > 0), "{end:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn another_certificate_is_not_sent_to() {
+        let error = sealed("aes-128-gcm", true).unwrap_err();
+        assert!(error.to_string().contains("invalid peer certificate"), "{error}");
     }
 
     fn range(range: u64, content: &[u8], digest: &[u8]) -> Vec<u8> {

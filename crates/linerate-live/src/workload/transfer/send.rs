@@ -4,9 +4,8 @@ use super::ask::Held;
 use super::frame::Frame;
 use super::meter::{Meter, Part};
 use super::range::{Digest, Division, Span};
-use super::source::Source;
+use super::source::{Hands, Source};
 use super::team::Stream;
-use super::tree::Hand;
 use crate::{Error, Result};
 use linerate_sys::socket;
 use std::collections::HashMap;
@@ -15,9 +14,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What is read, digested and sent at once: it stays in a core's own cache.
 const PIECE: usize = 256 << 10;
-
-/// What a stream reads with: its room, and the file that it has open of a folder's.
-type By<'s> = (&'s mut [u8], &'s mut Hand);
 
 /// All that is to be sent.
 pub struct Sending<'s> {
@@ -56,19 +52,20 @@ impl<'s> Sending<'s> {
     }
 
     /// One stream's part.
-    pub fn play(&self, stream: &Stream<'_>, meter: &mut Meter, moved: &AtomicU64) -> Result<()> {
-        let (mut room, mut hand) = (vec![0; PIECE], Hand::default());
+    pub fn play(&self, stream: &mut Stream<'_>, meter: &mut Meter, moved: &AtomicU64) -> Result<()> {
+        let mut hands = self.source.hands(PIECE)?;
         stream.await_begin(meter)?;
         while let Some((range, span)) = self.take() {
-            if self.is_held(range, span, (&mut room, &mut hand), meter)? {
+            if self.is_held(range, span, &mut hands, meter)? {
                 self.held_bytes.fetch_add(span.bytes, Ordering::Relaxed);
                 stream.announce(Frame::Held { range }, meter)?;
                 continue;
             }
             stream.announce(Frame::Bytes { range, bytes: span.bytes }, meter)?;
-            match self.source.file().filter(|_| !self.verify) {
+            // What is sealed or verified goes through this process.
+            match self.source.file().filter(|_| !self.verify && stream.unsealed().is_some()) {
                 Some(file) => self.send_file(stream, file, span, meter, moved)?,
-                None => self.send_read(stream, (range, span), (&mut room, &mut hand), meter, moved)?,
+                None => self.send_read(stream, (range, span), &mut hands, meter, moved)?,
             }
         }
         stream.announce(Frame::End, meter)
@@ -80,9 +77,9 @@ impl<'s> Sending<'s> {
     }
 
     /// Whether the other end has the range as it is here.
-    fn is_held(&self, range: u64, span: Span, by: By<'_>, meter: &mut Meter) -> Result<bool> {
+    fn is_held(&self, range: u64, span: Span, hands: &mut Hands, meter: &mut Meter) -> Result<bool> {
         let Some(there) = self.held.get(&range) else { return Ok(false) };
-        let here = self.read(span, by, meter, |_, _| Ok(()))?;
+        let here = self.read(span, hands, meter, |_, _| Ok(()))?;
         let is_same = here == *there;
         if is_same {
             self.know(range, here);
@@ -99,7 +96,7 @@ impl<'s> Sending<'s> {
     fn read(
         &self,
         span: Span,
-        (room, hand): By<'_>,
+        hands: &mut Hands,
         meter: &mut Meter,
         mut with: impl FnMut(&[u8], &mut Meter) -> Result<()>,
     ) -> Result<Digest> {
@@ -107,8 +104,7 @@ impl<'s> Sending<'s> {
         let end = span.at + span.bytes;
         let mut at = span.at;
         while at < end {
-            let length = (end - at).min(room.len() as u64) as usize;
-            let piece = self.source.piece(at, &mut room[..length], hand)?;
+            let piece = self.source.next(at, end, hands)?;
             meter.lap(Part::File);
             if self.verify {
                 hasher.update(piece);
@@ -123,22 +119,20 @@ impl<'s> Sending<'s> {
     /// By this process's own memory, with the digest after it.
     fn send_read(
         &self,
-        stream: &Stream<'_>,
+        stream: &mut Stream<'_>,
         (range, span): (u64, Span),
-        by: By<'_>,
+        hands: &mut Hands,
         meter: &mut Meter,
         moved: &AtomicU64,
     ) -> Result<()> {
-        let digest = self.read(span, by, meter, |piece, meter| {
-            stream.send(piece)?;
-            meter.lap(Part::Network);
+        let digest = self.read(span, hands, meter, |piece, meter| {
+            stream.send(piece, meter)?;
             meter.bytes += piece.len() as u64;
             moved.fetch_add(piece.len() as u64, Ordering::Relaxed);
             Ok(())
         })?;
         if self.verify {
-            stream.send(&digest)?;
-            meter.lap(Part::Network);
+            stream.send(&digest, meter)?;
             self.know(range, digest);
         }
         Ok(())
@@ -147,7 +141,7 @@ impl<'s> Sending<'s> {
     /// From the kernel's pages, which this process does not see: reading is part of what the network takes.
     fn send_file(
         &self,
-        stream: &Stream<'_>,
+        stream: &mut Stream<'_>,
         file: &std::fs::File,
         span: Span,
         meter: &mut Meter,
@@ -158,7 +152,8 @@ impl<'s> Sending<'s> {
         while at < end {
             let before = at;
             let most = (end - at).min(4 * PIECE as u64) as usize;
-            match stream.sent(socket::send_file(stream.socket(), file, &mut at, most))? {
+            let Some(socket) = stream.unsealed() else { return Err(self.source.shrank()) };
+            match stream.sent(socket::send_file(socket, file, &mut at, most))? {
                 Some(0) => return Err(self.source.shrank()),
                 _ => meter.lap(Part::Network),
             }

@@ -4,16 +4,19 @@
 //! both, and the next one goes on from them. A lock on the part keeps a second one away.
 
 use super::ask::{FinishRequest, Held, Prepared, SinkRequest};
+use super::direct::Direct;
 use super::fault;
 use super::journal::{self, Journal, Subject};
 use super::part::Part;
 use super::range::Division;
 use super::tree::{Catalog, Hand};
+use crate::record::FileIo;
 use crate::{Error, Result};
 use linerate_sys::clock::monotonic_ns;
 use linerate_sys::{destination, thread};
 use std::ffi::OsStr;
 use std::fs::File;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -54,10 +57,14 @@ impl Sink {
             return Ok((sink, prepared(None, Vec::new(), None)));
         };
         let whole = whole_path(Path::new(OsStr::from_bytes(path)), request.name.as_deref())?;
+        request.source.as_ref().map_or(Ok(()), |source| source.is_apart(&whole))?;
         may_be_made(&whole, request.overwrite, tree.is_some())?;
         let subject = Subject { division, catalog: tree.as_ref().map(Catalog::digest) };
         let [part, journal_path] = [PART, JOURNAL].map(|ending| beside(&whole, ending));
-        let part = Part::open(part, request.mode, tree)?;
+        let mut part = Part::open(part, request.mode, tree)?;
+        if request.direct {
+            part.go_direct();
+        }
         let ranges = match part.is_left(bytes) && !request.anew && request.verify {
             true => journal::read(&journal_path, &subject),
             false => Vec::new(),
@@ -90,6 +97,21 @@ impl Sink {
         self.place.as_ref().map_or(Ok(()), |place| place.part.write(at, bytes, hand))
     }
 
+    /// The file past the page cache, and through it; none where it goes through it.
+    pub fn past_cache(&self) -> Option<(&File, &File)> {
+        self.place.as_ref().and_then(|place| place.part.past_cache())
+    }
+
+    /// Whether it goes past the page cache, where that was asked for.
+    pub fn file_io(&self) -> Option<FileIo> {
+        self.place.as_ref().and_then(|place| place.part.direct()).map(Direct::granted)
+    }
+
+    /// What a failed write to it is.
+    pub fn unwritten(&self, error: io::Error) -> Error {
+        fault::on("write", self.place.as_ref().map_or("the part", |place| place.part.shown()), error)
+    }
+
     /// Makes what has no bytes, once all that has some is there.
     pub fn complete(&self) -> Result<()> {
         self.place.as_ref().map_or(Ok(()), |place| place.part.complete())
@@ -113,7 +135,7 @@ impl Sink {
         let Some(place) = &self.place else { return Ok(()) };
         destination::name(place.part.path(), &place.whole, place.overwrite).map_err(|error| {
             match error.source.kind() {
-                std::io::ErrorKind::AlreadyExists => exists(&place.whole, HINT_REPLACES),
+                io::ErrorKind::AlreadyExists => exists(&place.whole, HINT_REPLACES),
                 _ => fault::of_file(error),
             }
         })?;
@@ -123,7 +145,7 @@ impl Sink {
             let folder = folder(&place.whole);
             match File::open(folder).and_then(|folder| folder.sync_all()) {
                 // A folder that may be written and not read cannot be opened; the file's own data is on the disk.
-                Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {}
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
                 synced => synced.map_err(|e| fault::on("fsync", &folder.display().to_string(), e))?,
             }
         }
@@ -239,6 +261,8 @@ mod tests {
             overwrite: false,
             anew: false,
             verify: true,
+            direct: false,
+            source: None,
             threads: 2,
         }
     }

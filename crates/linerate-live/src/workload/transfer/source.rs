@@ -1,10 +1,14 @@
 //! What is sent: a file, a folder, or memory in their place.
 
 use super::ask::{Opened, SourceRequest};
+use super::direct::Direct;
 use super::fault;
 use super::range::Division;
 use super::tree::{Hand, Tree};
+use super::whereabouts::Whereabouts;
+use crate::record::FileIo;
 use crate::{Error, Result};
+use linerate_sys::direct_file::Reader;
 use linerate_sys::{destination, page_cache};
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
@@ -30,6 +34,14 @@ pub struct SourceFile {
     file: File,
     shown: String,
     found: Metadata,
+    direct: Option<Direct>,
+}
+
+/// What a stream reads with.
+pub struct Hands {
+    room: Vec<u8>,
+    hand: Hand,
+    reader: Option<Reader>,
 }
 
 impl Source {
@@ -39,7 +51,8 @@ impl Source {
             let division = Division::for_file(request.memory_bytes)?;
             let block = block(rand::random());
             let (bytes, mode) = (division.bytes, 0o644);
-            let opened = Opened { bytes, mode, name: None, entries: None, cached_share: None };
+            let opened =
+                Opened { bytes, mode, name: None, entries: None, cached_share: None, whereabouts: None };
             return Ok((Source::Memory(division.bytes, block), opened));
         };
         let path = PathBuf::from(OsStr::from_bytes(path));
@@ -54,18 +67,20 @@ impl Source {
             page_cache::drop_cached(&file).map_err(fault::of_file)?;
         }
         let cached_share = page_cache::cached_share(&file).ok();
+        let direct = request.direct.then(|| Direct::of(&file, false));
         // It is advice: whether it is taken shows in the time.
         let _ = page_cache::read_ahead(&file);
         let name = path.file_name().map(|name| name.to_owned().into_vec());
         let (bytes, mode) = (found.len(), found.mode() & 0o777);
-        let opened = Opened { bytes, mode, name, entries: None, cached_share };
-        Ok((Source::File(SourceFile { file, shown, found }), opened))
+        let whereabouts = Whereabouts::of(&found);
+        let opened = Opened { bytes, mode, name, entries: None, cached_share, whereabouts };
+        Ok((Source::File(SourceFile { file, shown, found, direct }), opened))
     }
 
     fn open_tree(path: &Path, cold: bool) -> Result<(Source, Opened)> {
         let shown = path.display().to_string();
         let whole = path.canonicalize().map_err(|e| fault::on("realpath", &shown, e))?;
-        let mode = whole.metadata().map_err(|e| fault::on("stat", &shown, e))?.mode() & 0o777;
+        let found = whole.metadata().map_err(|e| fault::on("stat", &shown, e))?;
         let tree = Tree::open(&whole)?;
         let mut cached = Some(0.0);
         tree.each_file(|file, bytes| {
@@ -80,10 +95,11 @@ impl Source {
         let catalog = tree.catalog();
         let opened = Opened {
             bytes: catalog.bytes(),
-            mode,
+            mode: found.mode() & 0o777,
             name: whole.file_name().map(|name| name.to_owned().into_vec()),
             entries: Some(catalog.entries().to_vec()),
             cached_share: cached.filter(|_| catalog.bytes() > 0).map(|sum| sum / catalog.bytes() as f64),
+            whereabouts: Whereabouts::of(&found),
         };
         Ok((Source::Tree(tree), opened))
     }
@@ -109,10 +125,39 @@ impl Source {
         }
     }
 
+    /// What a stream needs to read it, pieces of so many bytes at once.
+    pub fn hands(&self, piece: usize) -> Result<Hands> {
+        let reader = self.direct().and_then(Direct::file).map(|_| Reader::new()).transpose()?;
+        Ok(Hands { room: vec![0; piece], hand: Hand::default(), reader })
+    }
+
+    /// The bytes from a place on, as many as are read at once or less, and none from `end` on.
+    pub fn next<'p>(&'p self, at: u64, end: u64, hands: &'p mut Hands) -> Result<&'p [u8]> {
+        if let (Source::File(file), Some(reader)) = (self, &mut hands.reader) {
+            return file.read_direct(at, end, reader);
+        }
+        let length = (end - at).min(hands.room.len() as u64) as usize;
+        self.piece(at, &mut hands.room[..length], &mut hands.hand)
+    }
+
+    fn direct(&self) -> Option<&Direct> {
+        match self {
+            Source::File(file) => file.direct.as_ref(),
+            Source::Tree(_) | Source::Memory(..) => None,
+        }
+    }
+
+    /// Whether it goes past the page cache, where that was asked for.
+    pub fn file_io(&self) -> Option<FileIo> {
+        self.direct().map(Direct::granted)
+    }
+
     /// The file whose pages the kernel may send by itself; none of what is no single one.
     pub fn file(&self) -> Option<&File> {
         match self {
-            Source::File(file) => Some(&file.file),
+            Source::File(file) if file.direct.as_ref().and_then(Direct::file).is_none() => Some(&file.file),
+            // Those past the cache are not the kernel's.
+            Source::File(_) => None,
             // Its pages are of many files, which this process opens.
             Source::Tree(_) | Source::Memory(..) => None,
         }
@@ -167,6 +212,14 @@ impl SourceFile {
         Ok(room)
     }
 
+    fn read_direct<'r>(&self, at: u64, end: u64, reader: &'r mut Reader) -> Result<&'r [u8]> {
+        let Some(direct) = self.direct.as_ref().and_then(Direct::file) else { return Err(self.changed()) };
+        reader.read(direct, at, end).map_err(|error| match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => self.changed(),
+            _ => fault::on("io_uring read", &self.shown, error),
+        })
+    }
+
     fn changed(&self) -> Error {
         let what = format!("{} was changed while it was read", self.shown);
         Error::unavailable(what, "send it when nobody writes it, or a copy; nothing of it was given its name")
@@ -179,7 +232,7 @@ mod tests {
 
     fn open(path: &Path) -> Result<(Source, Opened)> {
         let path = Some(path.as_os_str().as_bytes().to_vec());
-        Source::open(&SourceRequest { path, memory_bytes: 0, cold: false })
+        Source::open(&SourceRequest { path, memory_bytes: 0, cold: false, direct: false })
     }
 
     #[test]
@@ -202,7 +255,8 @@ mod tests {
     #[test]
     fn memory_goes_round() {
         let (source, opened) =
-            Source::open(&SourceRequest { path: None, memory_bytes: 3 << 30, cold: false }).unwrap();
+            Source::open(&SourceRequest { path: None, memory_bytes: 3 << 30, cold: false, direct: false })
+                .unwrap();
         assert_eq!((source.bytes(), opened.bytes), (3 << 30, 3 << 30));
         let mut room = vec![0; 1000];
         let mut hand = Hand::default();

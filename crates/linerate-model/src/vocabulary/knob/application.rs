@@ -1,7 +1,7 @@
 //! Knobs of the applications: what carries them, and how much they do.
 
 use super::{Had, Knob, KnobKind};
-use crate::vocabulary::mover::MOVER_NAMES;
+use crate::vocabulary::mover::{MOVER_NAMES, NO_CIPHER};
 
 /// What bytes in their order can be carried by.
 const CARRIERS: KnobKind = KnobKind::OneOf(&["tcp", "tls", "mptcp", "openssh", "unix", "sctp", "smc"]);
@@ -223,6 +223,19 @@ pub const FILE_FLAGS: Knob = Knob {
     about: "whether a program that moves a file is told what its manual knows to be quickest: cipher, streams, blocks",
     source: "the manuals of the programs; docs/guides/transfer.md has the flags",
     hint: "best beside shipped: what the usual settings cost",
+};
+
+/// `file.cipher`.
+pub const FILE_CIPHER: Knob = Knob {
+    name: "file.cipher",
+    kind: KnobKind::OneOf(&[NO_CIPHER, "aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"]),
+    transports: &["tcp"],
+    default: "none: the bytes cross as they are",
+    harmless: None,
+    had: Had::Always,
+    about: "what this program's own engine seals a file's streams by: TLS 1.3, with a certificate of the transfer's own",
+    source: "RFC 8446, appendix B.4",
+    hint: "aes-128-gcm beside none: what sealing costs; scp beside it: what is left of that program's own limits",
 };
 
 /// `file.from`.
