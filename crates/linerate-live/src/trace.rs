@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `ask` | what the controller asks of an end, and what is answered |
 //! | `capture` | the packets of a stream, as they pass the interface |
+//! | `datagrams` | the timed loops of messages that may be lost |
 //! | `end` | an end of the connection, and the blocks that it plays |
 //! | `exchange` | the timed loops: who asks, and who answers |
 //! | `probe` | what is stamped beside them: nothing, what any user may see (level 0), or the program's own times (level 1) |
@@ -17,6 +18,7 @@
 
 pub mod ask;
 mod capture;
+mod datagrams;
 mod end;
 mod exchange;
 mod probe;
@@ -36,7 +38,7 @@ pub use running::trace_program;
 use crate::observer::refusal;
 use crate::plan::Setting;
 use crate::record::Unobserved;
-use crate::transport::Rendezvous;
+use crate::transport::{Rendezvous, Spec, port_beside};
 use crate::unit::BitRate;
 use crate::vocabulary::{Privilege, SHIM_READ_RATE};
 use crate::{Error, Result};
@@ -49,7 +51,7 @@ use std::time::Duration;
 /// What an agent has of the trace under way; one at a time.
 #[derive(Default)]
 pub struct Traces {
-    meeting: Mutex<Option<(Rendezvous, u64, Option<BitRate>)>>,
+    meeting: Mutex<Option<(Rendezvous, Spec, Option<BitRate>)>>,
     end: Mutex<Option<End>>,
 }
 
@@ -63,16 +65,17 @@ impl Traces {
                 let is_rate = |setting: &&Setting| setting.knob == SHIM_READ_RATE.name;
                 let read_rate = request.spec.settings.iter().rfind(is_rate);
                 let read_rate = read_rate.and_then(|setting| setting.value.parse().ok());
-                *lock(&self.meeting) = Some((meeting, request.spec.patience_ms, read_rate));
+                *lock(&self.meeting) = Some((meeting, request.spec, read_rate));
                 Ok(Answered::Offered(offer))
             }
             Request::Meet(request) => {
-                let (meeting, patience_ms, read_rate) = lock(&self.meeting).take().ok_or_else(out_of_turn)?;
-                let patience = Duration::from_millis(patience_ms.clamp(100, 600_000));
+                let (meeting, spec, read_rate) = lock(&self.meeting).take().ok_or_else(out_of_turn)?;
+                let patience = Duration::from_millis(spec.patience_ms.clamp(100, 600_000));
                 let socket = meeting.meet(&request.other)?.pop().ok_or_else(out_of_turn)?;
+                let port = request.datagrams.then(|| port_beside(&spec, &socket)).transpose()?;
                 socket::limit_waits(&socket, patience)?;
-                let (programs, met) = may_see(request.level, request.streams);
-                *lock(&self.end) = Some(End::new(socket, patience, programs, read_rate));
+                let (programs, met) = may_see(&request);
+                *lock(&self.end) = Some(End::new(socket, port, patience, programs, read_rate)?);
                 Ok(Answered::Met(met))
             }
             Request::Block(request) => {
@@ -105,19 +108,19 @@ fn apart<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
 }
 
 /// What sees more than any user may, as far as that is wanted; and else why not.
-fn may_see(level: u8, streams: bool) -> (Programs, Met) {
+fn may_see(request: &MeetRequest) -> (Programs, Met) {
     let mut met = Met { level: 0, refused: Vec::new(), missing: Vec::new() };
     let mut refuse = |why: String, hint: &str| {
         met.refused.push(Unobserved { observer: TRACEPOINTS.into(), why, hint: hint.into() });
     };
-    if level == 0 {
+    if request.level == 0 {
         return (Programs::default(), met);
     }
     if let Some(refusal) = refusal(Privilege::Tracing) {
         refuse(refusal.why.clone(), refusal.hint);
         return (Programs::default(), met);
     }
-    let loaded = if streams { counting() } else { stamping() };
+    let loaded = if request.streams { counting() } else { stamping(request.datagrams) };
     match loaded {
         Ok((programs, missing)) => {
             (met.level, met.missing) = (1, missing);
@@ -130,10 +133,13 @@ fn may_see(level: u8, streams: bool) -> (Programs, Met) {
     }
 }
 
-/// What stamps exchanges, and the points that this kernel has not.
-fn stamping() -> linerate_sys::Result<(Programs, Vec<String>)> {
+/// What stamps exchanges, and the points that this kernel has not: datagrams have none of TCP's.
+fn stamping(datagrams: bool) -> linerate_sys::Result<(Programs, Vec<String>)> {
     let tracer = Tracer::load(&[])?;
-    let missing = seen::OUT.iter().chain(seen::IN).filter(|(point, _)| tracer.lacks(*point));
+    let missing = seen::OUT
+        .iter()
+        .chain(seen::IN)
+        .filter(|(point, _)| tracer.lacks(*point) && !(datagrams && seen::OF_TCP.contains(point)));
     let missing = missing.map(|(_, name)| (*name).to_owned()).collect();
     Ok((Programs { tracer: Some(tracer), counting: None }, missing))
 }

@@ -16,7 +16,7 @@ mod spec;
 mod tried;
 
 pub use offer::{Address, Offer};
-pub use rendezvous::Rendezvous;
+pub use rendezvous::{Rendezvous, port_beside};
 pub use spec::Spec;
 pub use tried::refused;
 

@@ -40,7 +40,7 @@ INLINE int sent(u64 *args, u32 point)
 {
 	const struct sk_buff *skb = (void *)args[0];
 	struct watched *w = what();
-	if (w && in_net(w, skb) && carries(w, skb->head + skb->network_header, 1))
+	if (w && in_net(w, skb) && is_lowest(skb) && carries(w, skb->head + skb->network_header, 1))
 		return stamp(point);
 	return 0;
 }

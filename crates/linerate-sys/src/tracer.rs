@@ -91,6 +91,8 @@ pub struct Watched {
     pub local_port: u16,
     /// Its port at the other end.
     pub remote_port: u16,
+    /// Whether it is of datagrams (UDP) and no connection of TCP.
+    pub datagrams: bool,
 }
 
 /// A stamp: `CLOCK_MONOTONIC`.
@@ -195,14 +197,19 @@ fn write(programs: &mut Ebpf, value: [u8; WATCHED]) -> Result<()> {
 /// Bytes of `struct watched`.
 const WATCHED: usize = 24;
 
-/// `struct watched` as the source declares it: two words, two ports, that it is on, a process, and a CPU.
+/// IP's numbers of TCP and of UDP.
+const TCP: u32 = 6;
+const UDP: u32 = 17;
+
+/// `struct watched` as the source declares it: two words, two ports, the protocol, a process, and a CPU.
 fn encoded(network: u32, watched: Watched, cpu: u32) -> [u8; WATCHED] {
     let mut bytes = [0; WATCHED];
     bytes[0..4].copy_from_slice(&network.to_ne_bytes());
     bytes[4..8].copy_from_slice(&watched.thread.to_ne_bytes());
     bytes[8..10].copy_from_slice(&watched.local_port.to_ne_bytes());
     bytes[10..12].copy_from_slice(&watched.remote_port.to_ne_bytes());
-    bytes[12..16].copy_from_slice(&1_u32.to_ne_bytes());
+    let protocol = if watched.datagrams { UDP } else { TCP };
+    bytes[12..16].copy_from_slice(&protocol.to_ne_bytes());
     bytes[16..20].copy_from_slice(&watched.process.to_ne_bytes());
     bytes[20..24].copy_from_slice(&cpu.to_ne_bytes());
     bytes

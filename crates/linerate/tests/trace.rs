@@ -1,5 +1,6 @@
 //! Where a message waits: stages sum to what was clocked, a cause lands in its own stage, and nothing of a trace is left.
 
+mod datagrams;
 mod privileges;
 mod streams;
 

@@ -34,6 +34,7 @@ pub fn trace_program(suspect: Suspect, time: Duration, stop: &dyn Fn() -> bool) 
         network: Some(network),
         local_port: socket.local.port(),
         remote_port: socket.remote.port(),
+        datagrams: false,
     };
     let part = time / (2 * ROUNDS);
     // Which comes first alternates: what drifts is in both alike.

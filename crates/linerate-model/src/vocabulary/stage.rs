@@ -154,7 +154,7 @@ pub const RUN_QUEUE: &Stage = &Stage {
 pub const STAGES: &[&Stage] = &[
     &Stage {
         name: "send-call",
-        about: "from the call of send() to the queueing discipline: system call, socket lock, copy, TCP and IP out",
+        about: "from the call of send() to the queueing discipline: system call, socket lock, copy, TCP or UDP, and IP out",
         from: Some(&SEND),
         to: Some(&QUEUED),
         formula: "",
@@ -218,7 +218,7 @@ pub const STAGES: &[&Stage] = &[
     },
     &Stage {
         name: "protocol-in",
-        about: "TCP in, until it is in the socket's queue",
+        about: "TCP in, until it is in the socket's queue; of datagrams IP, packet filters of input and UDP in",
         from: None,
         to: Some(&READY),
         formula: "",
