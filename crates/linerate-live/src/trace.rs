@@ -7,9 +7,9 @@
 //! | `datagrams` | the timed loops of messages that may be lost |
 //! | `end` | an end of the connection, and the blocks that it plays |
 //! | `exchange` | the timed loops: who asks, and who answers |
-//! | `probe` | what is stamped beside them: nothing, what any user may see (level 0), or the program's own times (level 1) |
+//! | `probe` | what is stamped beside them: nothing, what any user may see (level 0), or the program's own times (levels 1 and 2) |
 //! | `running` | the messages of a program that is not ours (`--pid`, `--port`) |
-//! | `seen` | what the tracepoints stamped meanwhile (level 1), put to its exchange |
+//! | `seen` | what the tracepoints stamped meanwhile (levels 1 and 2), put to its exchange |
 //! | `sleeping` | how the ends wait |
 //! | `stream` | blocks of a stream, and what is seen beside them |
 //!
@@ -43,8 +43,8 @@ use crate::unit::BitRate;
 use crate::vocabulary::{Privilege, SHIM_READ_RATE};
 use crate::{Error, Result};
 use end::{End, Programs};
-use linerate_sys::tracer::{Counting, Tracer};
-use linerate_sys::{socket, thread};
+use linerate_sys::tracer::{Counting, Point, Rings, Stamping, Tracer};
+use linerate_sys::{namespace, probe as allowed, socket, thread};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -107,41 +107,92 @@ fn apart<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     thread::together("trace", [work])?.pop().ok_or_else(panicked)?.map_err(|_| panicked())?
 }
 
-/// What sees more than any user may, as far as that is wanted; and else why not.
+/// A way to see more than any user may.
+struct Way {
+    /// The level that it makes.
+    level: u8,
+    /// What is refused where it is not had, as it is told.
+    name: &'static str,
+    /// Whether it is tried where it was not asked for by its level.
+    is_worth_a_try: fn() -> bool,
+    /// What it sees by, and the points that this kernel has not; or why not.
+    see: fn(&MeetRequest) -> std::result::Result<(Programs, Vec<String>), Refused>,
+}
+
+/// Why, and what to do about it.
+type Refused = (String, &'static str);
+
+/// The one that costs less first.
+const WAYS: [Way; 2] = [
+    Way { level: 1, name: "programs at tracepoints", is_worth_a_try: || true, see: by_programs },
+    Way { level: 2, name: "rings of tracepoints", is_worth_a_try: is_root_of_all, see: by_rings },
+];
+
+/// What sees more than any user may, as far as that is wanted; and else why not. What asks for the first way takes the next one
+/// where it is refused.
 fn may_see(request: &MeetRequest) -> (Programs, Met) {
     let mut met = Met { level: 0, refused: Vec::new(), missing: Vec::new() };
-    let mut refuse = |why: String, hint: &str| {
-        met.refused.push(Unobserved { observer: TRACEPOINTS.into(), why, hint: hint.into() });
+    let wanted = |way: &&Way| {
+        way.level == request.level
+            || 0 < request.level && request.level < way.level && (way.is_worth_a_try)() && !request.streams
     };
-    if request.level == 0 {
-        return (Programs::default(), met);
+    for way in WAYS.iter().filter(wanted) {
+        match (way.see)(request) {
+            Ok((programs, missing)) => {
+                (met.level, met.missing) = (way.level, missing);
+                return (programs, met);
+            }
+            Err((why, hint)) => {
+                met.refused.push(Unobserved { observer: way.name.into(), why, hint: hint.into() });
+            }
+        }
     }
+    (Programs::default(), met)
+}
+
+fn by_programs(request: &MeetRequest) -> std::result::Result<(Programs, Vec<String>), Refused> {
     if let Some(refusal) = refusal(Privilege::Tracing) {
-        refuse(refusal.why.clone(), refusal.hint);
-        return (Programs::default(), met);
+        return Err((refusal.why.clone(), refusal.hint));
     }
-    let loaded = if request.streams { counting() } else { stamping(request.datagrams) };
-    match loaded {
-        Ok((programs, missing)) => {
-            (met.level, met.missing) = (1, missing);
-            (programs, met)
-        }
-        Err(error) => {
-            refuse(format!("{error}: {}", error.source), NEEDS);
-            (Programs::default(), met)
-        }
+    let seen = if request.streams { counting() } else { Tracer::load(&[]).map(|it| stamping(it, request)) };
+    seen.map_err(|error| (format!("{error}: {}", error.source), NEEDS))
+}
+
+fn by_rings(request: &MeetRequest) -> std::result::Result<(Programs, Vec<String>), Refused> {
+    if request.streams || request.datagrams {
+        let why = "only the messages of a connection of TCP are told there: nothing else names the ports of what comes";
+        return Err((why.into(), "try --level 1"));
     }
+    if request.bytes < TOLD_BYTES {
+        let why = format!(
+            "messages below {TOLD_BYTES} B are not told from acknowledgements there, which have no more"
+        );
+        return Err((why, "try --bytes 64B"));
+    }
+    let opened = Rings::open(&[]).map(|rings| stamping(rings, request));
+    opened.map_err(|error| {
+        (
+            format!("{error}: {}", error.source),
+            "run as root; it needs tracefs, which the kernel may be built without",
+        )
+    })
+}
+
+/// Acknowledgements have Ethernet's header more than the least of a message, and a block or two of SACK.
+const TOLD_BYTES: u64 = 14 + 20;
+
+/// Whether this is root, and nobody's root alone.
+fn is_root_of_all() -> bool {
+    allowed::is_root() && !namespace::is_below_first_user_namespace().unwrap_or(true)
 }
 
 /// What stamps exchanges, and the points that this kernel has not: datagrams have none of TCP's.
-fn stamping(datagrams: bool) -> linerate_sys::Result<(Programs, Vec<String>)> {
-    let tracer = Tracer::load(&[])?;
-    let missing = seen::OUT
-        .iter()
-        .chain(seen::IN)
-        .filter(|(point, _)| tracer.lacks(*point) && !(datagrams && seen::OF_TCP.contains(point)));
+fn stamping(tracer: impl Stamping + 'static, request: &MeetRequest) -> (Programs, Vec<String>) {
+    let is_missing =
+        |point: Point| tracer.lacks(point) && !(request.datagrams && seen::OF_TCP.contains(&point));
+    let missing = seen::OUT.iter().chain(seen::IN).filter(|(point, _)| is_missing(*point));
     let missing = missing.map(|(_, name)| (*name).to_owned()).collect();
-    Ok((Programs { tracer: Some(tracer), counting: None }, missing))
+    (Programs { tracer: Some(Box::new(tracer)), counting: None }, missing)
 }
 
 /// What counts streams, and the tracepoints that this kernel has not.
@@ -153,9 +204,6 @@ fn counting() -> linerate_sys::Result<(Programs, Vec<String>)> {
 
 /// What would do where programs cannot be loaded.
 const NEEDS: &str = "level 1 needs Linux 5.12 with BTF: CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux";
-
-/// What is refused, as it is told.
-const TRACEPOINTS: &str = "tracepoints";
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

@@ -17,8 +17,10 @@ use std::os::linux::fs::MetadataExt;
 mod counting;
 mod lanes;
 mod reasons;
+mod rings;
 
 pub use counting::{Counted, Counting};
+pub use rings::Rings;
 
 static OBJECT: &[u8] = include_bytes_aligned!("../bpf/stages.bpf.o");
 
@@ -93,6 +95,8 @@ pub struct Watched {
     pub remote_port: u16,
     /// Whether it is of datagrams (UDP) and no connection of TCP.
     pub datagrams: bool,
+    /// The bytes of its packets with data at least, headers of IP and TCP included: by these rings tell them from acknowledgements.
+    pub least_bytes: u32,
 }
 
 /// A stamp: `CLOCK_MONOTONIC`.
@@ -102,6 +106,44 @@ pub struct Stamp {
     pub ns: u64,
     /// Where.
     pub point: Point,
+}
+
+/// What stamps the messages of a connection.
+pub trait Stamping: Send {
+    /// Whether nothing stamps this point.
+    fn lacks(&self, point: Point) -> bool;
+    /// Begins to watch.
+    fn begin(&mut self, watched: Watched) -> Result<()>;
+    /// Ends watching: the stamps in the order of their times, and how many there was no room for.
+    fn end(&mut self) -> Result<(Vec<Stamp>, u64)>;
+}
+
+impl Stamping for Tracer {
+    fn lacks(&self, point: Point) -> bool {
+        Tracer::lacks(self, point)
+    }
+
+    fn begin(&mut self, watched: Watched) -> Result<()> {
+        Tracer::begin(self, watched)
+    }
+
+    fn end(&mut self) -> Result<(Vec<Stamp>, u64)> {
+        Tracer::end(self)
+    }
+}
+
+impl Stamping for Rings {
+    fn lacks(&self, point: Point) -> bool {
+        Rings::lacks(self, point)
+    }
+
+    fn begin(&mut self, watched: Watched) -> Result<()> {
+        Rings::begin(self, watched)
+    }
+
+    fn end(&mut self) -> Result<(Vec<Stamp>, u64)> {
+        Rings::end(self)
+    }
 }
 
 /// The programs, loaded, and tied to their tracepoints while something is watched.

@@ -35,7 +35,7 @@ impl Runner<'_> {
         order: &StreamOrder,
         told: &mut dyn FnMut(u32, u32),
     ) -> Result<StreamTrace> {
-        let met = self.trace_meet(Wanted { level: order.level, streams: true, datagrams: false })?;
+        let met = self.trace_meet(Wanted { level: order.level, streams: true, ..Wanted::default() })?;
         let passed = self.filter_passed()?;
         let cpus = self.trace_cpus();
         let block_ns = order.time_ns / u64::from(2 * order.blocks.max(1));

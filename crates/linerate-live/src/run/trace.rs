@@ -49,13 +49,19 @@ pub(super) struct Wanted {
     pub streams: bool,
     /// Whether messages go as datagrams.
     pub datagrams: bool,
+    /// Bytes of a message.
+    pub bytes: u64,
 }
 
 impl Runner<'_> {
     /// Traces; `told` hears how many pairs of blocks are done.
     pub fn trace(&mut self, order: &TraceOrder, told: &mut dyn FnMut(u32, u32)) -> Result<Trace> {
-        let met =
-            self.trace_meet(Wanted { level: order.level, datagrams: order.datagrams, streams: false })?;
+        let met = self.trace_meet(Wanted {
+            level: order.level,
+            datagrams: order.datagrams,
+            streams: false,
+            bytes: order.bytes,
+        })?;
         let passed = self.filter_passed()?;
         let cpus = self.trace_cpus();
         let mut trace = Trace {
@@ -179,8 +185,8 @@ impl Runner<'_> {
         }
         let of = |end: usize| {
             let other = if end == passive { Offer::Nothing } else { offer.clone() };
-            let Wanted { level, streams, datagrams } = wanted;
-            Request::Meet(MeetRequest { other, level, streams, datagrams })
+            let Wanted { level, streams, datagrams, bytes } = wanted;
+            Request::Meet(MeetRequest { other, level, streams, datagrams, bytes })
         };
         let mut answers = self.ask_both([of(ASKING), of(ANSWERING)], ANSWERS)?.into_iter();
         let mut next = || match answers.next() {

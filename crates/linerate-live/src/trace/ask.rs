@@ -62,6 +62,9 @@ pub struct MeetRequest {
     /// Whether messages go as datagrams, beside the connection.
     #[serde(default)]
     pub datagrams: bool,
+    /// Bytes of a message.
+    #[serde(default)]
+    pub bytes: u64,
 }
 
 /// How much this host lets the program see.

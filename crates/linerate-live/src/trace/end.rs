@@ -12,7 +12,7 @@ use crate::record::TraceSide;
 use crate::unit::BitRate;
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
-use linerate_sys::tracer::{Counting, Tracer, Watched};
+use linerate_sys::tracer::{Counting, Stamping, Watched};
 use linerate_sys::{clock, thread};
 use std::io;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
@@ -31,6 +31,9 @@ const MOST_EXCHANGES: u32 = 4000;
 /// The longest that a slow reader waits before it answers: less than any patience.
 const MOST_PAUSE: Duration = Duration::from_secs(1);
 
+/// What a segment carries at least of a longer message.
+const SMALL: u64 = 500;
+
 /// The byte by which the end that answers says that it listens.
 const READY: u8 = 1;
 
@@ -44,7 +47,7 @@ const OTHER: &str = "the other end of the trace";
 #[derive(Default)]
 pub struct Programs {
     /// Of exchanges.
-    pub tracer: Option<Tracer>,
+    pub tracer: Option<Box<dyn Stamping>>,
     /// Of streams.
     pub counting: Option<Counting>,
 }
@@ -64,8 +67,8 @@ pub struct End {
     /// Where messages go as datagrams.
     datagrams: Option<Port>,
     patience: Duration,
-    /// Where level 1 is wanted, and had.
-    tracer: Option<Mutex<Tracer>>,
+    /// Where more is wanted than any user sees, and had.
+    tracer: Option<Mutex<Box<dyn Stamping>>>,
     /// The same of streams.
     counting: Option<Mutex<Counting>>,
     /// What the answering program takes at most of what comes, where such a fault is put in.
@@ -107,7 +110,7 @@ impl End {
     }
 
     /// What the programs at tracepoints are to watch: this connection, and the calling thread.
-    pub fn watched(&self) -> Result<Watched> {
+    pub fn watched(&self, message_bytes: u64) -> Result<Watched> {
         let port = |address: io::Result<SocketAddr>| address.map(|address| address.port());
         let fail = |error| Error::io("getsockname", "the connection", error);
         let (local, remote) = match &self.datagrams {
@@ -121,7 +124,18 @@ impl End {
             local_port: port(local).map_err(fail)?,
             remote_port: port(remote).map_err(fail)?,
             datagrams: self.datagrams.is_some(),
+            least_bytes: self.header_bytes() + message_bytes.min(SMALL) as u32,
         })
+    }
+
+    /// Bytes of the headers of IP and TCP, with the options that this connection has in every segment.
+    fn header_bytes(&self) -> u32 {
+        /// `TCPI_OPT_TIMESTAMPS` of include/uapi/linux/tcp.h, in `tcpi_options`.
+        const STAMPED: u8 = 1;
+        const OPTIONS: usize = 5;
+        let is_long = self.socket.local_addr().is_ok_and(|at| !at.ip().to_canonical().is_ipv4());
+        let is_stamped = connection(&self.socket).get(OPTIONS).is_some_and(|options| options & STAMPED > 0);
+        (if is_long { 40 } else { 20 }) + (if is_stamped { 32 } else { 20 })
     }
 
     /// Plays a block.
@@ -183,7 +197,7 @@ impl End {
         let tracer =
             self.tracer.as_ref().ok_or_else(|| Error::usage("no tracepoints are watched here", ""))?;
         let mut tracer = tracer.lock().unwrap_or_else(PoisonError::into_inner);
-        tracer.begin(self.watched()?)?;
+        tracer.begin(self.watched(request.bytes)?)?;
         let mut probe = Timed::new(exchanges);
         let played = self.play(request, exchanges, &mut probe);
         let ended = tracer.end();

@@ -39,7 +39,7 @@ pub fn stream(end: &End, request: &StreamRequest) -> Result<StreamSide> {
     let before = Before::read(end);
     let mut counting = end.counting();
     if let Some(counting) = counting.as_mut() {
-        counting.begin(end.watched()?, request.cpu)?;
+        counting.begin(end.watched(0)?, request.cpu)?;
     }
     let played = play(end, request);
     // Whatever came of it: programs cost the whole host.

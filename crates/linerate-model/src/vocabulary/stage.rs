@@ -84,6 +84,15 @@ pub const TRACE_LEVELS: &[TraceLevel] = &[
         reads_of_streams: "what any user may, and programs that count at the kernel's tracepoints, which asks for CAP_BPF and CAP_PERFMON",
         blind_to_streams: "what within a call takes the CPU: no function is sampled",
     },
+    TraceLevel {
+        number: 2,
+        reads: "the program's stamps, and records of the kernel's tracepoints in rings of perf_event_open(2), which asks for root and \
+                tracefs, and for no BTF",
+        blind: "what level 1 does not see; datagrams, and messages that go out when the sending thread is not on its CPU: a record names \
+                no port but that of tcp_probe; below a VLAN or a bond, what its device does",
+        reads_of_streams: "nothing: level 1 counts streams",
+        blind_to_streams: "a stream: its packets are too many for records of each",
+    },
 ];
 
 /// A part of the way.

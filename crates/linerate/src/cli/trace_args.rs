@@ -60,9 +60,10 @@ pub struct Trace {
     /// Pairs of blocks, one of each not traced: from 6 on a median has an interval.
     #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = count(1, 200), help_heading = WHAT)]
     pub blocks: u32,
-    /// The highest level that is tried: 0 is what any user may see, 1 asks for CAP_BPF and CAP_PERFMON (root has them, but not in a
-    /// user namespace). A host that refuses it is traced at the one below, and says why.
-    #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
+    /// What is tried: 0 is what any user may see; 1 asks for CAP_BPF and CAP_PERFMON (root has them, but not in a user namespace) and a
+    /// kernel with BTF, without which root takes 2; 2 is dearer, asks for root, and is of TCP's exchanges. A host that refuses it is
+    /// traced at 0, and says why.
+    #[arg(long, value_name = "0|1|2", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=2))]
     #[arg(help_heading = WHAT)]
     pub level: u8,
     /// How both ends wait for a message: asleep in the kernel (sleep), asking again and again (poll), or one after the other.
