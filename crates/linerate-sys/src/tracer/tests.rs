@@ -1,5 +1,7 @@
 //! The programs run, see one connection and no other, and go with who loaded them.
 
+mod devices;
+
 use super::*;
 use crate::probe;
 use crate::thread;

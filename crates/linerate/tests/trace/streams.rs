@@ -93,6 +93,16 @@ fn a_slow_reader_closes_the_receivers_window() {
 }
 
 #[test]
+fn a_reader_below_1_mb_a_second_is_as_slow_as_it_is_told() {
+    let slow = traced(
+        "lab",
+        &["--stream", "--level", "0", "--time", "1s", "--blocks", "2", "--fault", "slow-reader=500kb/s"],
+    );
+    let rate = number(&slow["throughput_bps"], "median");
+    assert!(rate > 400e3 && rate < 510e3, "{rate}");
+}
+
+#[test]
 fn a_token_bucket_shows_in_the_queue() {
     let trace = stream("lab:wire=tbf,rate=100Mb/s", &["--level", "0"]);
     is_told(&trace);
@@ -104,10 +114,19 @@ fn a_token_bucket_shows_in_the_queue() {
 
 #[test]
 fn a_busy_cpu_keeps_the_receiver_in_the_run_queue() {
+    let quiet = stream("lab", &["--level", "0"]);
     let trace = beside_four_that_spin(|| stream("lab", &["--level", "0"]));
+    is_told(&trace);
     // One of five that want the CPU; when the sender waits too, both sleep.
     let [waits, has_it] = ["thread.run-queue", "thread.cpu"].map(|name| has(&trace, 1, name));
     assert!(waits > 0.3 && waits > 2.5 * has_it, "{waits} {has_it}");
+    // Of the receiver alone: the sender's CPU is free, and it waits for the window that the receiver does not open.
+    let of_sender = has(&trace, 0, "thread.run-queue");
+    assert!(of_sender < 0.5 * waits, "{of_sender} {waits}");
+    assert!(waits > 3.0 * has(&quiet, 1, "thread.run-queue"), "{waits}: {quiet}");
+    let [before, with] = [&quiet, &trace].map(|trace| number(&trace["throughput_bps"], "median"));
+    assert!(with < 0.6 * before, "{with} of {before}");
+    assert!(has(&trace, 1, "thread.preempted") >= 0.0 && has(&trace, 0, "tcp.retransmitted") < 100.0);
     assert_eq!(has(&trace, 0, "queue.backlog"), 0.0);
 }
 
