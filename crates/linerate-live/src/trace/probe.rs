@@ -392,7 +392,12 @@ impl<S: AsFd> Probe for Stamped<'_, S> {
 
     #[inline]
     fn lost(&mut self, was_sent: bool) -> io::Result<()> {
-        if let (Ids::Datagrams(of), true) = (&mut self.ids, was_sent) {
+        if !was_sent {
+            // It is told with the next one that came, whose arrival is known already.
+            self.delays.extend(self.run_delay.as_ref().map(|_| 0));
+            return Ok(());
+        }
+        if let Ids::Datagrams(of) = &mut self.ids {
             of.push(LOST);
         }
         self.arrived = 0;
@@ -456,9 +461,10 @@ mod tests {
         let port = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
         let mut stamped = Stamped::new(&port, Ids::Datagrams(Vec::new()), 4).unwrap();
         stamped.asked(0, 10, 20).unwrap();
-        // The answering end had not the second, and the third one's answer did not come back.
-        stamped.lost(false).unwrap();
+        // The second one's answer did not come back, and the answering end had not the third.
         stamped.lost(true).unwrap();
+        stamped.arrived = 25;
+        stamped.lost(false).unwrap();
         stamped.asked(3, 30, 40).unwrap();
         for (id, ns) in [(0, 11), (1, 21), (2, 31), (3, 41)] {
             stamped.take(Sent { passed: Passed::Transmitted, id, ns });
@@ -467,5 +473,6 @@ mod tests {
         let mut side = TraceSide::default();
         assert_eq!(stamped.end(0, &mut side).unwrap(), [10, 0, 0, 10]);
         assert_eq!(side.points["send"], [Some(0), None, None, Some(20)]);
+        assert_eq!(side.points["arrived"][3], Some(15), "of the one that came");
     }
 }
