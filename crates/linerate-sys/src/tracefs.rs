@@ -71,7 +71,7 @@ fn described(text: &str) -> Option<Format> {
     Some(Format { id, fields })
 }
 
-/// `field:const void * skbaddr;	offset:8;	size:8;	signed:0;`.
+/// `field:const void * skbaddr;`, and behind tabs `offset:8;`, `size:8;`, `signed:0;`.
 fn field(line: &str) -> Option<(String, (usize, usize))> {
     let mut parts = line.split(';').map(str::trim);
     let declared = parts.next()?.strip_prefix("field:")?;

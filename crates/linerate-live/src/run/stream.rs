@@ -8,7 +8,7 @@ use crate::trace::{Answered, CALL, Request, StreamRequest};
 use std::time::Duration;
 
 /// Bytes of the first block, by which it is seen how fast the path is.
-const FIRST: u64 = 32 << 10;
+const FIRST: u64 = 256 << 10;
 
 /// How often a block may be made longer until it is long enough.
 const LONGER: u32 = 24;

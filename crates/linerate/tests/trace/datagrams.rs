@@ -56,7 +56,7 @@ fn what_datagrams_cannot_be_is_refused() {
         (&["--bytes", "4B"], "8 to 1400 B"),
         (&["--bytes", "2KiB"], "8 to 1400 B"),
         (&["--set", "tcp.no-delay=off"], "does nothing to datagrams"),
-        (&["--writes", "2"], "cannot be used with"),
+        (&["--writes", "2"], "exclude each other"),
     ];
     for (options, said) in cases {
         let output =
