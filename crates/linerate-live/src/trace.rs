@@ -116,11 +116,14 @@ struct Way {
     /// Whether it is tried where it was not asked for by its level.
     is_worth_a_try: fn() -> bool,
     /// What it sees by, and the points that this kernel has not; or why not.
-    see: fn(&MeetRequest) -> std::result::Result<(Programs, Vec<String>), Refused>,
+    see: fn(&MeetRequest) -> Seen,
 }
 
 /// Why, and what to do about it.
 type Refused = (String, &'static str);
+
+/// What is seen by, and the points that are missing.
+type Seen = std::result::Result<(Programs, Vec<String>), Refused>;
 
 /// The one that costs less first.
 const WAYS: [Way; 2] = [
@@ -150,7 +153,7 @@ fn may_see(request: &MeetRequest) -> (Programs, Met) {
     (Programs::default(), met)
 }
 
-fn by_programs(request: &MeetRequest) -> std::result::Result<(Programs, Vec<String>), Refused> {
+fn by_programs(request: &MeetRequest) -> Seen {
     if let Some(refusal) = refusal(Privilege::Tracing) {
         return Err((refusal.why.clone(), refusal.hint));
     }
@@ -158,7 +161,7 @@ fn by_programs(request: &MeetRequest) -> std::result::Result<(Programs, Vec<Stri
     seen.map_err(|error| (format!("{error}: {}", error.source), NEEDS))
 }
 
-fn by_rings(request: &MeetRequest) -> std::result::Result<(Programs, Vec<String>), Refused> {
+fn by_rings(request: &MeetRequest) -> Seen {
     if request.streams || request.datagrams {
         let why = "only the messages of a connection of TCP are told there: nothing else names the ports of what comes";
         return Err((why.into(), "try --level 1"));
