@@ -7,10 +7,12 @@
 //! | `datagrams` | the timed loops of messages that may be lost |
 //! | `end` | an end of the connection, and the blocks that it plays |
 //! | `exchange` | the timed loops: who asks, and who answers |
+//! | `ids` | which message a stamp is of |
 //! | `probe` | what is stamped beside them: nothing, what any user may see (level 0), or the program's own times (levels 1 and 2) |
 //! | `running` | the messages of a program that is not ours (`--pid`, `--port`) |
 //! | `seen` | what the tracepoints stamped meanwhile (levels 1 and 2), put to its exchange |
 //! | `sleeping` | how the ends wait |
+//! | `slow` | a program that takes its time |
 //! | `stream` | blocks of a stream, and what is seen beside them |
 //!
 //! Nothing of a probe runs between the call that sends and the return of the one that receives but the clock that the program
@@ -21,10 +23,12 @@ mod capture;
 mod datagrams;
 mod end;
 mod exchange;
+mod ids;
 mod probe;
 mod running;
 mod seen;
 mod sleeping;
+mod slow;
 mod stream;
 
 pub use ask::{

@@ -3,9 +3,11 @@
 use super::ask::{BlockRequest, Played};
 use super::datagrams::{self, Ends};
 use super::exchange::{self, answer, ask, cuts};
-use super::probe::{Ids, Probe, Slow, Stamped, Timed, Untraced};
+use super::ids::Ids;
+use super::probe::{Probe, Stamped, Timed, Untraced};
 use super::seen;
 use super::sleeping::{Polling, Sleeping, Waiting};
+use super::slow::Slow;
 use crate::observer::tcp_info;
 use crate::pattern::Awake;
 use crate::record::TraceSide;

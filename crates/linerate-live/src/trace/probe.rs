@@ -1,5 +1,6 @@
 //! What is stamped beside the exchanges: nothing, or what the kernel tells any user.
 
+use super::ids::{Ids, Of};
 use crate::Result;
 use crate::record::TraceSide;
 use crate::vocabulary::{ARRIVED, QUEUED, RETURNED, SEND, TRANSMITTED};
@@ -29,55 +30,6 @@ pub trait Probe {
     fn lost(&mut self, was_sent: bool) -> io::Result<()>;
     /// What was seen but for the first exchanges; the round trips of an end that asked, 0 of one that was lost.
     fn end(&mut self, warm_up: usize, side: &mut TraceSide) -> io::Result<Vec<u64>>;
-}
-
-/// Sees what another one does, of a program that takes its time before it answers: a fault that is put in by hand.
-pub struct Slow<'p, P> {
-    probe: &'p mut P,
-    pause: Duration,
-}
-
-impl<'p, P> Slow<'p, P> {
-    /// Waits so long before each answer.
-    pub fn new(probe: &'p mut P, pause: Duration) -> Self {
-        Slow { probe, pause }
-    }
-}
-
-impl<P: Probe> Probe for Slow<'_, P> {
-    fn begin(&mut self) {
-        self.probe.begin();
-    }
-
-    fn now(&self) -> u64 {
-        self.probe.now()
-    }
-
-    fn between(&self) -> (u64, u64) {
-        let (returned, _) = self.probe.between();
-        std::thread::sleep(self.pause);
-        (returned, self.probe.between().1)
-    }
-
-    fn receive(&mut self, socket: &impl AsFd, room: &mut [u8], waits: bool) -> io::Result<usize> {
-        self.probe.receive(socket, room, waits)
-    }
-
-    fn asked(&mut self, exchange: usize, sent: u64, returned: u64) -> io::Result<()> {
-        self.probe.asked(exchange, sent, returned)
-    }
-
-    fn answered(&mut self, exchange: usize, returned: u64, sent: u64) -> io::Result<()> {
-        self.probe.answered(exchange, returned, sent)
-    }
-
-    fn lost(&mut self, was_sent: bool) -> io::Result<()> {
-        self.probe.lost(was_sent)
-    }
-
-    fn end(&mut self, warm_up: usize, side: &mut TraceSide) -> io::Result<Vec<u64>> {
-        self.probe.end(warm_up, side)
-    }
 }
 
 /// Only the round trips.
@@ -206,52 +158,6 @@ const LOST: usize = usize::MAX;
 
 /// How long what was sent last may take until its stamps are there.
 const LAST: Duration = Duration::from_millis(100);
-
-/// What the id of a stamp says.
-pub enum Ids {
-    /// The place of a message's last byte in the stream.
-    Bytes {
-        /// Where the calls end in which a message goes; the last one is its end.
-        cuts: Vec<usize>,
-        /// Bytes that are sent before the first message.
-        ahead: u64,
-    },
-    /// The number of a datagram: the exchange of each that was sent.
-    Datagrams(Vec<usize>),
-}
-
-/// Which message a stamp is of.
-#[derive(Debug, PartialEq, Eq)]
-enum Of {
-    Exchange(usize),
-    /// One of the parts before a message's last one, or what is ahead of all.
-    Part,
-    None,
-}
-
-impl Ids {
-    /// Of another byte than a message's last one it is of no message.
-    #[inline]
-    fn of(&self, id: u32, exchanges: usize) -> Of {
-        let (cuts, ahead) = match self {
-            Ids::Datagrams(sent) => return sent.get(id as usize).map_or(Of::None, |at| Of::Exchange(*at)),
-            Ids::Bytes { cuts, ahead } => (cuts, *ahead),
-        };
-        let Some(behind) = (u64::from(id) + 1).checked_sub(ahead) else { return Of::None };
-        // What is ahead of the messages has stamps too.
-        if behind == 0 {
-            return Of::Part;
-        }
-        let message_bytes = cuts.last().map_or(1, |end| (*end).max(1)) as u64;
-        let exchange = usize::try_from(behind / message_bytes).unwrap_or(usize::MAX);
-        let within = behind % message_bytes;
-        // Of a message that goes in several calls the last one counts.
-        if within != 0 && cuts.contains(&(within as usize)) && exchange < exchanges {
-            return Of::Part;
-        }
-        if within != 0 || exchange > exchanges { Of::None } else { Of::Exchange(exchange - 1) }
-    }
-}
 
 /// Level 0: the program's own stamps, the kernel's of the socket (`SO_TIMESTAMPING`), and how long the thread waited for its CPU.
 pub struct Stamped<'s, S> {
