@@ -4,12 +4,15 @@
 //! |---|---|
 //! | `ask` | what the controller asks of an end, and what is answered |
 //! | `capture` | the packets of a stream, as they pass the interface |
+//! | `datagrams` | the timed loops of messages that may be lost |
 //! | `end` | an end of the connection, and the blocks that it plays |
 //! | `exchange` | the timed loops: who asks, and who answers |
-//! | `probe` | what is stamped beside them: nothing, what any user may see (level 0), or the program's own times (level 1) |
+//! | `ids` | which message a stamp is of |
+//! | `probe` | what is stamped beside them: nothing, what any user may see (level 0), or the program's own times (levels 1 and 2) |
 //! | `running` | the messages of a program that is not ours (`--pid`, `--port`) |
-//! | `seen` | what the tracepoints stamped meanwhile (level 1), put to its exchange |
+//! | `seen` | what the tracepoints stamped meanwhile (levels 1 and 2), put to its exchange |
 //! | `sleeping` | how the ends wait |
+//! | `slow` | a program that takes its time |
 //! | `stream` | blocks of a stream, and what is seen beside them |
 //!
 //! Nothing of a probe runs between the call that sends and the return of the one that receives but the clock that the program
@@ -17,12 +20,15 @@
 
 pub mod ask;
 mod capture;
+mod datagrams;
 mod end;
 mod exchange;
+mod ids;
 mod probe;
 mod running;
 mod seen;
 mod sleeping;
+mod slow;
 mod stream;
 
 pub use ask::{
@@ -36,20 +42,20 @@ pub use running::trace_program;
 use crate::observer::refusal;
 use crate::plan::Setting;
 use crate::record::Unobserved;
-use crate::transport::Rendezvous;
+use crate::transport::{Rendezvous, Spec, port_beside};
 use crate::unit::BitRate;
 use crate::vocabulary::{Privilege, SHIM_READ_RATE};
 use crate::{Error, Result};
 use end::{End, Programs};
-use linerate_sys::tracer::{Counting, Tracer};
-use linerate_sys::{socket, thread};
+use linerate_sys::tracer::{Counting, Point, Rings, Stamping, Tracer};
+use linerate_sys::{namespace, probe as allowed, socket, thread};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// What an agent has of the trace under way; one at a time.
 #[derive(Default)]
 pub struct Traces {
-    meeting: Mutex<Option<(Rendezvous, u64, Option<BitRate>)>>,
+    meeting: Mutex<Option<(Rendezvous, Spec, Option<BitRate>)>>,
     end: Mutex<Option<End>>,
 }
 
@@ -63,16 +69,17 @@ impl Traces {
                 let is_rate = |setting: &&Setting| setting.knob == SHIM_READ_RATE.name;
                 let read_rate = request.spec.settings.iter().rfind(is_rate);
                 let read_rate = read_rate.and_then(|setting| setting.value.parse().ok());
-                *lock(&self.meeting) = Some((meeting, request.spec.patience_ms, read_rate));
+                *lock(&self.meeting) = Some((meeting, request.spec, read_rate));
                 Ok(Answered::Offered(offer))
             }
             Request::Meet(request) => {
-                let (meeting, patience_ms, read_rate) = lock(&self.meeting).take().ok_or_else(out_of_turn)?;
-                let patience = Duration::from_millis(patience_ms.clamp(100, 600_000));
+                let (meeting, spec, read_rate) = lock(&self.meeting).take().ok_or_else(out_of_turn)?;
+                let patience = Duration::from_millis(spec.patience_ms.clamp(100, 600_000));
                 let (socket, _) = meeting.meet(&request.other)?.pop().ok_or_else(out_of_turn)?;
+                let port = request.datagrams.then(|| port_beside(&spec, &socket)).transpose()?;
                 socket::limit_waits(&socket, patience)?;
-                let (programs, met) = may_see(request.level, request.streams);
-                *lock(&self.end) = Some(End::new(socket, patience, programs, read_rate));
+                let (programs, met) = may_see(&request);
+                *lock(&self.end) = Some(End::new(socket, port, patience, programs, read_rate)?);
                 Ok(Answered::Met(met))
             }
             Request::Block(request) => {
@@ -104,38 +111,95 @@ fn apart<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     thread::together("trace", [work])?.pop().ok_or_else(panicked)?.map_err(|_| panicked())?
 }
 
-/// What sees more than any user may, as far as that is wanted; and else why not.
-fn may_see(level: u8, streams: bool) -> (Programs, Met) {
-    let mut met = Met { level: 0, refused: Vec::new(), missing: Vec::new() };
-    let mut refuse = |why: String, hint: &str| {
-        met.refused.push(Unobserved { observer: TRACEPOINTS.into(), why, hint: hint.into() });
-    };
-    if level == 0 {
-        return (Programs::default(), met);
-    }
-    if let Some(refusal) = refusal(Privilege::Tracing) {
-        refuse(refusal.why.clone(), refusal.hint);
-        return (Programs::default(), met);
-    }
-    let loaded = if streams { counting() } else { stamping() };
-    match loaded {
-        Ok((programs, missing)) => {
-            (met.level, met.missing) = (1, missing);
-            (programs, met)
-        }
-        Err(error) => {
-            refuse(format!("{error}: {}", error.source), NEEDS);
-            (Programs::default(), met)
-        }
-    }
+/// A way to see more than any user may.
+struct Way {
+    /// The level that it makes.
+    level: u8,
+    /// What is refused where it is not had, as it is told.
+    name: &'static str,
+    /// Whether it is tried where it was not asked for by its level.
+    is_worth_a_try: fn() -> bool,
+    /// What it sees by, and the points that this kernel has not; or why not.
+    see: fn(&MeetRequest) -> Seen,
 }
 
-/// What stamps exchanges, and the points that this kernel has not.
-fn stamping() -> linerate_sys::Result<(Programs, Vec<String>)> {
-    let tracer = Tracer::load(&[])?;
-    let missing = seen::OUT.iter().chain(seen::IN).filter(|(point, _)| tracer.lacks(*point));
+/// Why, and what to do about it.
+type Refused = (String, &'static str);
+
+/// What is seen by, and the points that are missing.
+type Seen = std::result::Result<(Programs, Vec<String>), Refused>;
+
+/// The one that costs less first.
+const WAYS: [Way; 2] = [
+    Way { level: 1, name: "programs at tracepoints", is_worth_a_try: || true, see: by_programs },
+    Way { level: 2, name: "rings of tracepoints", is_worth_a_try: is_root_of_all, see: by_rings },
+];
+
+/// What sees more than any user may, as far as that is wanted; and else why not. What asks for the first way takes the next one
+/// where it is refused.
+fn may_see(request: &MeetRequest) -> (Programs, Met) {
+    let mut met = Met { level: 0, refused: Vec::new(), missing: Vec::new() };
+    let wanted = |way: &&Way| {
+        way.level == request.level
+            || 0 < request.level && request.level < way.level && (way.is_worth_a_try)() && !request.streams
+    };
+    for way in WAYS.iter().filter(wanted) {
+        match (way.see)(request) {
+            Ok((programs, missing)) => {
+                (met.level, met.missing) = (way.level, missing);
+                return (programs, met);
+            }
+            Err((why, hint)) => {
+                met.refused.push(Unobserved { observer: way.name.into(), why, hint: hint.into() });
+            }
+        }
+    }
+    (Programs::default(), met)
+}
+
+fn by_programs(request: &MeetRequest) -> Seen {
+    if let Some(refusal) = refusal(Privilege::Tracing) {
+        return Err((refusal.why.clone(), refusal.hint));
+    }
+    let seen = if request.streams { counting() } else { Tracer::load(&[]).map(|it| stamping(it, request)) };
+    seen.map_err(|error| (format!("{error}: {}", error.source), NEEDS))
+}
+
+fn by_rings(request: &MeetRequest) -> Seen {
+    if request.streams || request.datagrams {
+        let why = "only the messages of a connection of TCP are told there: nothing else names the ports of what comes";
+        return Err((why.into(), "try --level 1"));
+    }
+    if request.bytes < TOLD_BYTES {
+        let why = format!(
+            "messages below {TOLD_BYTES} B are not told from acknowledgements there, which have no more"
+        );
+        return Err((why, "try --bytes 64B"));
+    }
+    let opened = Rings::open(&[]).map(|rings| stamping(rings, request));
+    opened.map_err(|error| {
+        (
+            format!("{error}: {}", error.source),
+            "run as root; it needs tracefs, which the kernel may be built without",
+        )
+    })
+}
+
+/// Acknowledgements have Ethernet's header more than the least of a message, and a block or two of SACK.
+const TOLD_BYTES: u64 = 14 + 20;
+
+/// Whether this is root, and nobody's root alone.
+fn is_root_of_all() -> bool {
+    allowed::is_root() && !namespace::is_below_first_user_namespace().unwrap_or(true)
+}
+
+/// What stamps exchanges, and the points that this kernel has not: datagrams have none of TCP's.
+fn stamping(tracer: impl Stamping + 'static, request: &MeetRequest) -> (Programs, Vec<String>) {
+    let is_missing =
+        |point: Point| tracer.lacks(point) && !(request.datagrams && seen::OF_TCP.contains(&point));
+    let missing = seen::OUT.iter().chain(seen::IN).filter(|(point, _)| is_missing(*point));
     let missing = missing.map(|(_, name)| (*name).to_owned()).collect();
-    Ok((Programs { tracer: Some(tracer), counting: None }, missing))
+    (Programs { tracer: Some(Box::new(tracer)), counting: None }, missing)
 }
 
 /// What counts streams, and the tracepoints that this kernel has not.
@@ -147,9 +211,6 @@ fn counting() -> linerate_sys::Result<(Programs, Vec<String>)> {
 
 /// What would do where programs cannot be loaded.
 const NEEDS: &str = "level 1 needs Linux 5.12 with BTF: CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux";
-
-/// What is refused, as it is told.
-const TRACEPOINTS: &str = "tracepoints";
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

@@ -17,7 +17,7 @@ mod tried;
 
 pub use encrypted::seal::Seal;
 pub use offer::{Address, Offer};
-pub use rendezvous::Rendezvous;
+pub use rendezvous::{Rendezvous, port_beside};
 pub use spec::Spec;
 pub use tried::refused;
 

@@ -47,7 +47,7 @@ pub use running::{Level, RunningConnection, RunningProgram};
 pub use running_trace::{RunningRound, RunningTrace};
 pub use stream_trace::{StreamBlock, StreamSide, StreamTrace};
 pub use tally::{StageTally, SubInterval, Tally};
-pub use trace::{Trace, TraceBlock, TraceHost, TraceSide};
+pub use trace::{Trace, TraceBlock, TraceHost, TraceSide, leave_out};
 pub use transfer::{FileIo, Spent, Transfer, TransferEnd, TransferStream};
 pub use transfer_beside::{Recognised, TransfersBeside, TransfersOf};
 pub use wire::{Late, LinkAudit, WireAudit};

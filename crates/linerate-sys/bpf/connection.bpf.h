@@ -25,15 +25,20 @@ static long (*read_kernel)(void *to, u32 bytes, const void *from) = (void *)113;
 struct ns_common { u32 inum; } FIELDS;
 struct net { struct ns_common ns; } FIELDS;
 typedef struct { struct net *net; } possible_net_t;
-struct net_device { possible_net_t nd_net; } FIELDS;
+struct list_head { struct list_head *next; } FIELDS;
+struct net_device { possible_net_t nd_net; struct { struct list_head lower; } FIELDS adj_list; } FIELDS;
 struct sock_common { u16 skc_num; u16 skc_dport; possible_net_t skc_net; } FIELDS;
-struct sock { struct sock_common __sk_common; } FIELDS;
+typedef struct { int owned; } FIELDS socket_lock_t;
+struct sock { struct sock_common __sk_common; socket_lock_t sk_lock; } FIELDS;
 struct sk_buff { struct net_device *dev; u32 len; u16 network_header; u8 *head; u8 *data; } FIELDS;
 struct task_struct { int pid; int tgid; } FIELDS;
 
 // What is watched; written before a block. Of a program that is not ours every thread of a process is, for no thread has the number 0.
-// `cpu` is the thread's, where that is asked for.
-struct watched { u32 net; u32 thread; u16 local; u16 remote; u32 on; u32 process; u32 cpu; };
+// `cpu` is the thread's, where that is asked for; `protocol` is IP's number of TCP or of UDP, and 0 while nothing is watched.
+struct watched { u32 net; u32 thread; u16 local; u16 remote; u32 protocol; u32 process; u32 cpu; };
+
+// include/uapi/linux/in.h
+enum { TCP = 6, UDP_HEADER = 8 };
 
 struct {
 	int (*type)[MAP_ARRAY];
@@ -46,7 +51,7 @@ INLINE struct watched *what(void)
 {
 	u32 zero = 0;
 	struct watched *w = lookup(&watched, &zero);
-	return w && w->on ? w : 0;
+	return w && w->protocol ? w : 0;
 }
 
 INLINE u16 number(const u8 *at)
@@ -54,7 +59,8 @@ INLINE u16 number(const u8 *at)
 	return (u16)(at[0] << 8 | at[1]);
 }
 
-// How many bytes of the connection's data a packet carries, 0 of another's; `ip` is its IP header.
+// How many bytes of the connection's data a packet carries, 0 of another's; `ip` is its IP header. Its ports stand at the same place in
+// TCP and in UDP.
 INLINE u32 carries(const struct watched *w, const u8 *ip, int out)
 {
 	// As much as of IPv6 and TCP is looked at: one read for both, but where IPv4 has options.
@@ -63,14 +69,14 @@ INLINE u32 carries(const struct watched *w, const u8 *ip, int out)
 	u32 header, total;
 	if (read_kernel(head, sizeof(head), ip))
 		return 0;
-	if (head[0] >> 4 == 4 && head[9] == 6) {
+	if (head[0] >> 4 == 4 && head[9] == w->protocol) {
 		header = (head[0] & 15) * 4;
 		total = number(head + 2);
 		if (header == 20)
 			tcp = head + 20;
 		else if (read_kernel(head + 40, 14, ip + header))
 			return 0;
-	} else if (head[0] >> 4 == 6 && head[6] == 6) {
+	} else if (head[0] >> 4 == 6 && head[6] == w->protocol) {
 		header = 40;
 		total = 40 + number(head + 4);
 	} else {
@@ -79,13 +85,20 @@ INLINE u32 carries(const struct watched *w, const u8 *ip, int out)
 	u16 from = number(tcp), to = number(tcp + 2);
 	if (out ? from != w->local || to != w->remote : from != w->remote || to != w->local)
 		return 0;
-	u32 ahead = header + (tcp[12] >> 4) * 4;
+	u32 ahead = header + (w->protocol == TCP ? (tcp[12] >> 4) * 4 : UDP_HEADER);
 	return total > ahead ? total - ahead : 0;
 }
 
 INLINE int in_net(const struct watched *w, const struct sk_buff *skb)
 {
 	return skb->dev->nd_net.net->ns.inum == w->net;
+}
+
+// A packet passes a VLAN's or a bond's device and then the one below it: it counts where there is none below.
+INLINE int is_lowest(const struct sk_buff *skb)
+{
+	const struct list_head *lower = &skb->dev->adj_list.lower;
+	return lower->next == lower;
 }
 
 INLINE int of_socket(const struct watched *w, const struct sock *sk)

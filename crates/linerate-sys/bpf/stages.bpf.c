@@ -12,7 +12,9 @@ enum { LOCKED, QUEUED, TRANSMITTED, ARRIVED, RECEIVED, PROBED, READY, WAKING, WO
 
 // As `tracer/lanes.rs` reads them. A stamp is a time with its point in the lowest bits.
 enum { LANES = 4, STAMPS = 65536, POINT_BITS = 4 };
-struct lane { u64 count; u64 pad[7]; u64 stamps[STAMPS]; };
+// `sent` and `came` are the packets that the points before were passed by: who passes the next one there is the same, and its headers need
+// not be read again, which is a third of what a stamp costs.
+struct lane { u64 count; u64 sent; u64 came; u64 pad[5]; u64 stamps[STAMPS]; };
 
 struct {
 	int (*type)[MAP_ARRAY];
@@ -22,11 +24,15 @@ struct {
 	struct lane *value;
 } lanes SEC(".maps");
 
-INLINE int stamp(u32 point)
+INLINE struct lane *own_lane(void)
+{
+	u32 own = cpu() % LANES;
+	return lookup(&lanes, &own);
+}
+
+INLINE int stamp_in(struct lane *lane, u32 point)
 {
 	u64 ns = now();
-	u32 own = cpu() % LANES;
-	struct lane *lane = lookup(&lanes, &own);
 	if (!lane)
 		return 0;
 	// An interrupt may take the place behind this one: the count is taken at once.
@@ -36,22 +42,50 @@ INLINE int stamp(u32 point)
 	return 0;
 }
 
+INLINE int stamp(u32 point)
+{
+	return stamp_in(own_lane(), point);
+}
+
+// At the first of two points a packet is remembered, at the second it is known by that, where the same CPU takes it there.
 INLINE int sent(u64 *args, u32 point)
 {
 	const struct sk_buff *skb = (void *)args[0];
 	struct watched *w = what();
-	if (w && in_net(w, skb) && carries(w, skb->head + skb->network_header, 1))
-		return stamp(point);
-	return 0;
+	if (!w || !in_net(w, skb))
+		return 0;
+	struct lane *lane = own_lane();
+	if (!lane)
+		return 0;
+	if (point == TRANSMITTED && lane->sent == (u64)skb) {
+		lane->sent = 0;
+		return stamp_in(lane, point);
+	}
+	if (!is_lowest(skb) || !carries(w, skb->head + skb->network_header, 1))
+		return 0;
+	if (point == QUEUED)
+		lane->sent = (u64)skb;
+	return stamp_in(lane, point);
 }
 
 INLINE int came(u64 *args, u32 point)
 {
 	const struct sk_buff *skb = (void *)args[0];
 	struct watched *w = what();
-	if (w && in_net(w, skb) && carries(w, skb->data, 0))
-		return stamp(point);
-	return 0;
+	if (!w || !in_net(w, skb))
+		return 0;
+	struct lane *lane = own_lane();
+	if (!lane)
+		return 0;
+	if (point == RECEIVED && lane->came == (u64)skb) {
+		lane->came = 0;
+		return stamp_in(lane, point);
+	}
+	if (!carries(w, skb->data, 0))
+		return 0;
+	if (point == ARRIVED)
+		lane->came = (u64)skb;
+	return stamp_in(lane, point);
 }
 
 INLINE int at_socket(u64 *args, u32 point)

@@ -66,7 +66,7 @@ SEC("tp_btf/net_dev_queue") int queued(u64 *args)
 {
 	const struct sk_buff *skb = (void *)args[0];
 	struct watched *w = what();
-	if (!w || !in_net(w, skb))
+	if (!w || !in_net(w, skb) || !is_lowest(skb))
 		return 0;
 	u32 bytes = carries(w, skb->head + skb->network_header, 1);
 	if (!bytes)
@@ -76,16 +76,16 @@ SEC("tp_btf/net_dev_queue") int queued(u64 *args)
 	return add(OUT_SIZES + power_of_two(bytes), 1);
 }
 
-// What finds the socket held by the program is left for it to take when it lets go (sk_backlog of include/net/sock.h): then it is not
-// taken within a softirq.
+// What finds the socket held by the program is left for it to take when it lets go (sk_backlog of include/net/sock.h): it is owned
+// still then. A softirq, a thread of NAPI and one that polls its device take packets of a socket that nobody owns.
 SEC("tp_btf/tcp_probe") int taken(u64 *args)
 {
 	const struct sk_buff *skb = (void *)args[1];
 	struct watched *w = what();
 	if (!w || !of_socket(w, (void *)args[0]))
 		return 0;
-	struct softirq *softirq = under_way();
-	if (softirq && !softirq->since)
+	const struct sock *sk = (void *)args[0];
+	if (sk->sk_lock.owned)
 		add(TAKEN_HELD, 1);
 	add(TAKEN, 1);
 	u8 tcp[14];

@@ -1,7 +1,7 @@
 //! Kernel time stamps of what a socket sends and receives, for any user: `SO_TIMESTAMPING`.
 //!
 //! They are of `CLOCK_REALTIME`. Stamps of what was sent come by the socket's error queue, each with an id: for TCP the
-//! place in the stream of the last byte that a call sent. Documentation/networking/timestamping.rst.
+//! place in the stream of the last byte that a call sent, for UDP the number of the datagram. Documentation/networking/timestamping.rst.
 
 use crate::option;
 use crate::{Error, Result};
@@ -63,7 +63,7 @@ pub enum Passed {
 pub struct Sent {
     /// Where it was taken.
     pub passed: Passed,
-    /// Which byte it is of, counted from 0 since the stamps were asked for; modulo 2³².
+    /// Which byte or datagram it is of, counted from 0 since the stamps were asked for; modulo 2³².
     pub id: u32,
     /// When: `CLOCK_REALTIME`.
     pub ns: u64,
@@ -77,6 +77,14 @@ struct Control([u8; CONTROL]);
 pub fn ask(socket: &impl AsFd) -> Result<()> {
     let set = option::set(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, ALL | OPT_ID_TCP);
     if set.is_ok() { Ok(()) } else { ask_before_6_2(socket) }
+}
+
+/// The same of a socket of datagrams: ids begin with the next one.
+pub fn ask_of_datagrams(socket: &impl AsFd) -> Result<()> {
+    // Off first: only that begins to count anew (sock_set_timestamping(), net/core/sock.c).
+    cease(socket)?;
+    option::set(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, ALL)
+        .map_err(|e| Error::new(CALL, "socket", e))
 }
 
 /// Linux before 6.2 counts from what is not acknowledged yet, which is the next byte where nothing is under way.
@@ -216,7 +224,7 @@ mod tests {
     use super::*;
     use crate::clock::realtime_ns;
     use std::io::Write;
-    use std::net::{TcpListener, TcpStream};
+    use std::net::{TcpListener, TcpStream, UdpSocket};
 
     #[test]
     fn stamps_of_each_call_carry_its_last_byte() {
@@ -244,6 +252,25 @@ mod tests {
         cease(&sender).unwrap();
         sender.write_all(&[0; 5]).unwrap();
         assert_eq!(next_sent(&sender).unwrap(), None);
+    }
+
+    #[test]
+    fn stamps_of_datagrams_carry_their_number() {
+        let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+        sender.connect(receiver.local_addr().unwrap()).unwrap();
+        for _ in 0..2 {
+            ask_of_datagrams(&sender).unwrap();
+            let mut ids = Vec::new();
+            for length in [10, 7, 900] {
+                sender.send(&vec![1; length]).unwrap();
+                while let Some(sent) = next_sent(&sender).unwrap() {
+                    ids.push((sent.passed, sent.id));
+                }
+            }
+            let expected = (0..3).flat_map(|id| [(Passed::Queued, id), (Passed::Transmitted, id)]);
+            assert_eq!(ids, expected.collect::<Vec<_>>(), "they begin anew");
+        }
     }
 
     #[test]

@@ -17,8 +17,10 @@ use std::os::linux::fs::MetadataExt;
 mod counting;
 mod lanes;
 mod reasons;
+mod rings;
 
 pub use counting::{Counted, Counting};
+pub use rings::Rings;
 
 static OBJECT: &[u8] = include_bytes_aligned!("../bpf/stages.bpf.o");
 
@@ -91,6 +93,10 @@ pub struct Watched {
     pub local_port: u16,
     /// Its port at the other end.
     pub remote_port: u16,
+    /// Whether it is of datagrams (UDP) and no connection of TCP.
+    pub datagrams: bool,
+    /// The bytes of its packets with data at least, headers of IP and TCP included: by these rings tell them from acknowledgements.
+    pub least_bytes: u32,
 }
 
 /// A stamp: `CLOCK_MONOTONIC`.
@@ -100,6 +106,44 @@ pub struct Stamp {
     pub ns: u64,
     /// Where.
     pub point: Point,
+}
+
+/// What stamps the messages of a connection.
+pub trait Stamping: Send {
+    /// Whether nothing stamps this point.
+    fn lacks(&self, point: Point) -> bool;
+    /// Begins to watch.
+    fn begin(&mut self, watched: Watched) -> Result<()>;
+    /// Ends watching: the stamps in the order of their times, and how many there was no room for.
+    fn end(&mut self) -> Result<(Vec<Stamp>, u64)>;
+}
+
+impl Stamping for Tracer {
+    fn lacks(&self, point: Point) -> bool {
+        Tracer::lacks(self, point)
+    }
+
+    fn begin(&mut self, watched: Watched) -> Result<()> {
+        Tracer::begin(self, watched)
+    }
+
+    fn end(&mut self) -> Result<(Vec<Stamp>, u64)> {
+        Tracer::end(self)
+    }
+}
+
+impl Stamping for Rings {
+    fn lacks(&self, point: Point) -> bool {
+        Rings::lacks(self, point)
+    }
+
+    fn begin(&mut self, watched: Watched) -> Result<()> {
+        Rings::begin(self, watched)
+    }
+
+    fn end(&mut self) -> Result<(Vec<Stamp>, u64)> {
+        Rings::end(self)
+    }
 }
 
 /// The programs, loaded, and tied to their tracepoints while something is watched.
@@ -195,14 +239,19 @@ fn write(programs: &mut Ebpf, value: [u8; WATCHED]) -> Result<()> {
 /// Bytes of `struct watched`.
 const WATCHED: usize = 24;
 
-/// `struct watched` as the source declares it: two words, two ports, that it is on, a process, and a CPU.
+/// IP's numbers of TCP and of UDP.
+const TCP: u32 = 6;
+const UDP: u32 = 17;
+
+/// `struct watched` as the source declares it: two words, two ports, the protocol, a process, and a CPU.
 fn encoded(network: u32, watched: Watched, cpu: u32) -> [u8; WATCHED] {
     let mut bytes = [0; WATCHED];
     bytes[0..4].copy_from_slice(&network.to_ne_bytes());
     bytes[4..8].copy_from_slice(&watched.thread.to_ne_bytes());
     bytes[8..10].copy_from_slice(&watched.local_port.to_ne_bytes());
     bytes[10..12].copy_from_slice(&watched.remote_port.to_ne_bytes());
-    bytes[12..16].copy_from_slice(&1_u32.to_ne_bytes());
+    let protocol = if watched.datagrams { UDP } else { TCP };
+    bytes[12..16].copy_from_slice(&protocol.to_ne_bytes());
     bytes[16..20].copy_from_slice(&watched.process.to_ne_bytes());
     bytes[20..24].copy_from_slice(&cpu.to_ne_bytes());
     bytes

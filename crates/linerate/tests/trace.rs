@@ -1,6 +1,8 @@
 //! Where a message waits: stages sum to what was clocked, a cause lands in its own stage, and nothing of a trace is left.
 
+mod datagrams;
 mod privileges;
+mod rings;
 mod streams;
 
 use crate::user::nobody::{self, program};
@@ -108,7 +110,8 @@ fn part_asks_for_more() {
     is_whole(&trace, 0);
     for host in trace["hosts"].as_array().unwrap() {
         let refused = &host["refused"][0];
-        assert_eq!(refused["observer"], "tracepoints");
+        assert_eq!(refused["observer"], "programs at tracepoints");
+        assert!(host["refused"][1].is_null(), "rings ask for root: {host}");
         assert!(refused["why"].as_str().is_some_and(|why| why.contains("bpf(BPF_PROG_LOAD)")), "{refused}");
         assert!(refused["hint"].as_str().is_some_and(|hint| hint.contains("root")), "{refused}");
     }
@@ -286,7 +289,7 @@ fn what_is_asked_in_vain_is_told_once() {
         (&["--writes", "2", "--bytes", "1"], "cannot go in 2 calls"),
         (&["--bytes", "1MiB"], "at most 64KiB"),
         (&["--exchanges", "5"], "20"),
-        (&["--level", "2"], "--level"),
+        (&["--level", "3"], "--level"),
         (&["--page", "/nowhere/page.html", "--exchanges", "20", "--blocks", "1"], "/nowhere/page.html"),
     ];
     for (options, said) in cases {

@@ -157,6 +157,12 @@ pub const STREAM_FIGURES: &[StreamFigure] = &[
     figure("drops", PerBlock, "packets of the connection that this host dropped", |side| {
         Some(counted(side, "dropped")? as f64)
     }),
+    figure(
+        "freed",
+        PerBlock,
+        "packets of the connection that this host freed without the reason of a drop, as some drivers free what they have sent",
+        |side| Some(counted(side, "freed")? as f64),
+    ),
     figure("interface.drops", PerBlock, "packets that the interface counts as dropped", |side| {
         Some(side.interface.as_ref()?.drops as f64)
     }),

@@ -96,6 +96,8 @@ pub struct TraceOf {
     pub lost_events: u64,
     /// Events of packets that are of no exchange.
     pub stray_events: u64,
+    /// Exchanges, traced or not, that were lost on their way and are in no other number.
+    pub lost_exchanges: u64,
     /// Blocks that are left out because a clock was set while they ran.
     pub stepped_blocks: usize,
     /// What was clocked.
@@ -172,6 +174,7 @@ fn of_wait(trace: &Trace, wait: Wait, blocks: &[&TraceBlock], stepped_blocks: us
         awake,
         lost_events,
         stray_events,
+        lost_exchanges: blocks.iter().map(|block| block.lost_exchanges).fold(0, u64::saturating_add),
         stepped_blocks,
         clocked: summary(&all, band),
         sum_ns: stages.iter().map(|stage| stage.middle_ns).sum(),

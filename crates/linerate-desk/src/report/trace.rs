@@ -32,6 +32,8 @@ pub struct TraceReport<'t> {
     pub message_bytes: u64,
     /// Calls in which the asking host sends a message.
     pub writes: u32,
+    /// Whether messages went as datagrams, of UDP, and not over a connection of TCP.
+    pub datagrams: bool,
     /// The knobs that were set.
     pub knobs: &'t [String],
     /// The hosts, the asking one first.
@@ -48,9 +50,19 @@ impl TraceReport<'_> {
     pub fn new(trace: &Trace) -> TraceReport<'_> {
         let analysis = analyse_trace(trace);
         let notes = notes(trace, &analysis);
-        let Trace { target, message_bytes, writes, knobs, hosts, .. } = trace;
-        let (message_bytes, writes) = (*message_bytes, *writes);
-        TraceReport { schema: SCHEMA, target, message_bytes, writes, knobs, hosts, analysis, notes }
+        let Trace { target, message_bytes, writes, datagrams, knobs, hosts, .. } = trace;
+        let (message_bytes, writes, datagrams) = (*message_bytes, *writes, *datagrams);
+        TraceReport {
+            schema: SCHEMA,
+            target,
+            message_bytes,
+            writes,
+            datagrams,
+            knobs,
+            hosts,
+            analysis,
+            notes,
+        }
     }
 }
 
@@ -82,7 +94,8 @@ pub fn trace_text(trace: &Trace) -> String {
 pub(super) fn what(trace: &Trace) -> Vec<String> {
     let calls = (trace.writes > 1).then(|| format!("sent in {} calls", trace.writes));
     let bytes = format!("{} B each way", trace.message_bytes);
-    [Some(bytes), calls].into_iter().flatten().chain(trace.knobs.iter().cloned()).collect()
+    let datagrams = trace.datagrams.then(|| "as datagrams".to_owned());
+    [Some(bytes), datagrams, calls].into_iter().flatten().chain(trace.knobs.iter().cloned()).collect()
 }
 
 pub(super) fn time(ns: f64) -> String {
@@ -274,6 +287,12 @@ fn doubts(trace: &Trace, of: &TraceOf) -> Vec<String> {
             "{wait}: only {} of the exchanges are whole. Missing: {missing}; out of order: {}.",
             percent(of.coverage()),
             of.disordered
+        ));
+    }
+    if of.lost_exchanges > 0 {
+        doubts.push(format!(
+            "{wait}: {} lost on the way, which no stage and no round trip is of.",
+            counted(of.lost_exchanges, "exchange")
         ));
     }
     for (point, share) in &of.sparse {

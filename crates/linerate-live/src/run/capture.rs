@@ -1,7 +1,7 @@
 //! Captures the packets of one stream between the first two hosts of a run.
 
 use super::Runner;
-use super::trace::{ANSWERING, ANSWERS, ASKING, out_of_turn};
+use super::trace::{ANSWERING, ANSWERS, ASKING, Wanted, out_of_turn};
 use crate::Result;
 use crate::record::{Capture, TraceHost};
 use crate::trace::{Answered, CaptureRequest, Captured, Request};
@@ -23,7 +23,7 @@ pub struct CaptureOrder {
 impl Runner<'_> {
     /// Captures.
     pub fn capture(&mut self, order: &CaptureOrder) -> Result<Capture> {
-        self.trace_meet(0, false)?;
+        self.trace_meet(Wanted::default())?;
         let passed = self.filter_passed()?;
         let request = |sends| {
             let CaptureOrder { bytes, limit_ns, most_bytes, .. } = *order;

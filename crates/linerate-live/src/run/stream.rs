@@ -1,7 +1,7 @@
 //! Traces a stream between the first two hosts of a run: block after block, with nothing beside it and watched.
 
 use super::Runner;
-use super::trace::{ANSWERING, ANSWERS, ASKING, out_of_turn};
+use super::trace::{ANSWERING, ANSWERS, ASKING, Wanted, out_of_turn};
 use crate::Result;
 use crate::record::{StreamBlock, StreamSide, StreamTrace};
 use crate::trace::{Answered, CALL, Request, StreamRequest};
@@ -35,7 +35,7 @@ impl Runner<'_> {
         order: &StreamOrder,
         told: &mut dyn FnMut(u32, u32),
     ) -> Result<StreamTrace> {
-        let met = self.trace_meet(order.level, true)?;
+        let met = self.trace_meet(Wanted { level: order.level, streams: true, ..Wanted::default() })?;
         let passed = self.filter_passed()?;
         let cpus = self.trace_cpus();
         let block_ns = order.time_ns / u64::from(2 * order.blocks.max(1));

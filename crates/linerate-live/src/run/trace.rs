@@ -4,7 +4,7 @@ use super::host_settings::is_of_host;
 use super::{PATIENCE, Runner};
 use crate::control::Call;
 use crate::plan::{PATIENCE_NS, Pairs, Setting, Target};
-use crate::record::{Trace, TraceBlock, TraceHost};
+use crate::record::{Trace, TraceBlock, TraceHost, leave_out};
 use crate::trace::{Answered, BlockRequest, MeetRequest, Met, OfferRequest, Played, Request};
 use crate::transport::{Offer, Spec};
 use crate::vocabulary::Wait;
@@ -36,18 +36,39 @@ pub struct TraceOrder {
     pub waits: Vec<Wait>,
     /// Calls in which the end that asks sends a message.
     pub writes: u32,
+    /// Whether messages go as datagrams.
+    pub datagrams: bool,
+}
+
+/// What the ends are to see, and of what.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Wanted {
+    /// The highest level.
+    pub level: u8,
+    /// Whether it is of streams.
+    pub streams: bool,
+    /// Whether messages go as datagrams.
+    pub datagrams: bool,
+    /// Bytes of a message.
+    pub bytes: u64,
 }
 
 impl Runner<'_> {
     /// Traces; `told` hears how many pairs of blocks are done.
     pub fn trace(&mut self, order: &TraceOrder, told: &mut dyn FnMut(u32, u32)) -> Result<Trace> {
-        let met = self.trace_meet(order.level, false)?;
+        let met = self.trace_meet(Wanted {
+            level: order.level,
+            datagrams: order.datagrams,
+            streams: false,
+            bytes: order.bytes,
+        })?;
         let passed = self.filter_passed()?;
         let cpus = self.trace_cpus();
         let mut trace = Trace {
             target: self.plan.target.to_string(),
             message_bytes: order.bytes,
             writes: order.writes,
+            datagrams: order.datagrams,
             knobs: self.plan.settings.iter().map(ToString::to_string).collect(),
             hosts: self.trace_hosts(met, cpus),
             blocks: Vec::new(),
@@ -95,7 +116,13 @@ impl Runner<'_> {
     ) -> Result<TraceBlock> {
         let mut block = TraceBlock { wait, ..TraceBlock::default() };
         for traced in [round % 2 == 1, round.is_multiple_of(2)] {
-            let [asking, answering] = self.trace_block(order, wait, traced, cpus)?;
+            let [mut asking, mut answering] = self.trace_block(order, wait, traced, cpus)?;
+            let lost = std::mem::take(&mut asking.lost);
+            block.lost_exchanges += lost.len() as u64;
+            // What did not come back has no round trip, and no stages.
+            leave_out(&mut asking.round_trips_ns, &lost);
+            asking.side.leave_out(&lost);
+            answering.side.leave_out(&lost);
             match traced {
                 true => {
                     block.traced_ns = asking.round_trips_ns;
@@ -130,7 +157,7 @@ impl Runner<'_> {
         Ok([next()?, next()?])
     }
 
-    pub(super) fn trace_meet(&mut self, level: u8, streams: bool) -> Result<[Met; 2]> {
+    pub(super) fn trace_meet(&mut self, wanted: Wanted) -> Result<[Met; 2]> {
         self.set_for_connection()?;
         let listens = |at: usize| {
             let id = self.hosts.all[at].facts.host;
@@ -158,7 +185,8 @@ impl Runner<'_> {
         }
         let of = |end: usize| {
             let other = if end == passive { Offer::Nothing } else { offer.clone() };
-            Request::Meet(MeetRequest { other, level, streams })
+            let Wanted { level, streams, datagrams, bytes } = wanted;
+            Request::Meet(MeetRequest { other, level, streams, datagrams, bytes })
         };
         let mut answers = self.ask_both([of(ASKING), of(ANSWERING)], ANSWERS)?.into_iter();
         let mut next = || match answers.next() {

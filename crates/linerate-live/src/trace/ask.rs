@@ -59,6 +59,12 @@ pub struct MeetRequest {
     /// Whether it is of streams.
     #[serde(default)]
     pub streams: bool,
+    /// Whether messages go as datagrams, beside the connection.
+    #[serde(default)]
+    pub datagrams: bool,
+    /// Bytes of a message.
+    #[serde(default)]
+    pub bytes: u64,
 }
 
 /// How much this host lets the program see.
@@ -144,16 +150,17 @@ pub struct Played {
     pub side: TraceSide,
     /// Whether a spinner of idle priority kept the CPU awake.
     pub kept_awake: bool,
+    /// The exchanges that were lost, where this end asked: datagrams may be.
+    #[serde(default)]
+    pub lost: Vec<u32>,
 }
 
 impl BlockRequest {
     /// Whether it can be played.
-    pub fn check(&self, most_bytes: u64, most_exchanges: u32) -> Result<()> {
-        if self.bytes == 0 || self.bytes > most_bytes {
-            return Err(Error::usage(
-                format!("a message of {} B is not traced", self.bytes),
-                "try --bytes 64B",
-            ));
+    pub fn check(&self, [least, most]: [u64; 2], most_exchanges: u32) -> Result<()> {
+        if self.bytes < least || self.bytes > most {
+            let what = format!("a message of {} B is not traced: {least} to {most} B are", self.bytes);
+            return Err(Error::usage(what, "try --bytes 64B"));
         }
         if self.writes == 0 || u64::from(self.writes) > self.bytes {
             return Err(Error::usage(

@@ -1,20 +1,25 @@
 //! An end of the connection: the blocks that it plays, with what is stamped beside them.
 
 use super::ask::{BlockRequest, Played};
+use super::datagrams::{self, Ends};
 use super::exchange::{self, answer, ask, cuts};
-use super::probe::{Probe, Slow, Stamped, Timed, Untraced};
+use super::ids::Ids;
+use super::probe::{Probe, Stamped, Timed, Untraced};
 use super::seen;
 use super::sleeping::{Polling, Sleeping, Waiting};
+use super::slow::Slow;
 use crate::observer::tcp_info;
 use crate::pattern::Awake;
 use crate::record::TraceSide;
 use crate::unit::BitRate;
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
-use linerate_sys::tracer::{Counting, Tracer, Watched};
+use linerate_sys::tracer::{Counting, Stamping, Watched};
 use linerate_sys::{clock, thread};
 use std::io;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -27,6 +32,9 @@ const MOST_EXCHANGES: u32 = 4000;
 
 /// The longest that a slow reader waits before it answers: less than any patience.
 const MOST_PAUSE: Duration = Duration::from_secs(1);
+
+/// What a segment carries at least of a longer message.
+const SMALL: u64 = 500;
 
 /// The byte by which the end that answers says that it listens.
 const READY: u8 = 1;
@@ -41,17 +49,28 @@ const OTHER: &str = "the other end of the trace";
 #[derive(Default)]
 pub struct Programs {
     /// Of exchanges.
-    pub tracer: Option<Tracer>,
+    pub tracer: Option<Box<dyn Stamping>>,
     /// Of streams.
     pub counting: Option<Counting>,
+}
+
+/// A port of datagrams beside the connection.
+struct Port {
+    port: UdpSocket,
+    /// Blocks that were played: both ends have played as many.
+    blocks: AtomicU32,
+    /// The longest that an exchange took.
+    longest: Mutex<Option<Duration>>,
 }
 
 /// An end of the connection.
 pub struct End {
     socket: TcpStream,
+    /// Where messages go as datagrams.
+    datagrams: Option<Port>,
     patience: Duration,
-    /// Where level 1 is wanted, and had.
-    tracer: Option<Mutex<Tracer>>,
+    /// Where more is wanted than any user sees, and had.
+    tracer: Option<Mutex<Box<dyn Stamping>>>,
     /// The same of streams.
     counting: Option<Mutex<Counting>>,
     /// What the answering program takes at most of what comes, where such a fault is put in.
@@ -60,9 +79,21 @@ pub struct End {
 
 impl End {
     /// Two ends have met.
-    pub fn new(socket: TcpStream, patience: Duration, programs: Programs, read_rate: Option<BitRate>) -> End {
+    pub fn new(
+        socket: TcpStream,
+        port: Option<UdpSocket>,
+        patience: Duration,
+        programs: Programs,
+        read_rate: Option<BitRate>,
+    ) -> Result<End> {
+        let datagrams = port.map(|port| -> Result<Port> {
+            port.set_read_timeout(Some(datagrams::LOOK))
+                .map_err(|e| Error::io("setsockopt(SO_RCVTIMEO)", "the port", e))?;
+            Ok(Port { port, blocks: AtomicU32::new(0), longest: Mutex::new(None) })
+        });
+        let datagrams = datagrams.transpose()?;
         let (tracer, counting) = (programs.tracer.map(Mutex::new), programs.counting.map(Mutex::new));
-        End { socket, patience, tracer, counting, read_rate }
+        Ok(End { socket, datagrams, patience, tracer, counting, read_rate })
     }
 
     /// The connection.
@@ -81,21 +112,41 @@ impl End {
     }
 
     /// What the programs at tracepoints are to watch: this connection, and the calling thread.
-    pub fn watched(&self) -> Result<Watched> {
+    pub fn watched(&self, message_bytes: u64) -> Result<Watched> {
         let port = |address: io::Result<SocketAddr>| address.map(|address| address.port());
         let fail = |error| Error::io("getsockname", "the connection", error);
+        let (local, remote) = match &self.datagrams {
+            Some(Port { port, .. }) => (port.local_addr(), port.peer_addr()),
+            None => (self.socket.local_addr(), self.socket.peer_addr()),
+        };
         Ok(Watched {
             thread: thread::current().number(),
             process: 0,
             network: None,
-            local_port: port(self.socket.local_addr()).map_err(fail)?,
-            remote_port: port(self.socket.peer_addr()).map_err(fail)?,
+            local_port: port(local).map_err(fail)?,
+            remote_port: port(remote).map_err(fail)?,
+            datagrams: self.datagrams.is_some(),
+            least_bytes: self.header_bytes() + message_bytes.min(SMALL) as u32,
         })
+    }
+
+    /// Bytes of the headers of IP and TCP, with the options that this connection has in every segment.
+    fn header_bytes(&self) -> u32 {
+        /// `TCPI_OPT_TIMESTAMPS` of include/uapi/linux/tcp.h, in `tcpi_options`.
+        const STAMPED: u8 = 1;
+        const OPTIONS: usize = 5;
+        let is_long = self.socket.local_addr().is_ok_and(|at| !at.ip().to_canonical().is_ipv4());
+        let is_stamped = connection(&self.socket).get(OPTIONS).is_some_and(|options| options & STAMPED > 0);
+        (if is_long { 40 } else { 20 }) + (if is_stamped { 32 } else { 20 })
     }
 
     /// Plays a block.
     pub fn block(&self, request: &BlockRequest) -> Result<Played> {
-        request.check(MOST_BYTES, MOST_EXCHANGES)?;
+        let [least, most] = match self.datagrams {
+            Some(_) => [datagrams::LEAST_BYTES, datagrams::MOST_BYTES],
+            None => [1, MOST_BYTES],
+        };
+        request.check([least, most], MOST_EXCHANGES)?;
         thread::pin(&[request.cpu])?;
         let awake = (request.wait == Wait::Sleeping).then(|| Awake::keep(&[request.cpu])).flatten();
         let exchanges = WARM_UP + request.exchanges as usize;
@@ -106,20 +157,40 @@ impl End {
         let mut played = match request.traced {
             false => self.play(request, exchanges, &mut Untraced::new(exchanges))?,
             true if self.tracer.is_some() => self.play_watched(request, exchanges)?,
-            true => {
-                // Who answers sends in one call.
-                let calls = if request.asks { request.writes } else { 1 };
-                let mut probe = Stamped::new(&self.socket, cuts(request.bytes, calls), exchanges, ready)?;
-                std::thread::sleep(TURNED_ON);
-                let played = self.play(request, exchanges, &mut probe);
-                // Whatever came of it: stamps cost the whole host.
-                let ceased = probe.cease();
-                let played = played?;
-                ceased?;
-                played
-            }
+            true => match &self.datagrams {
+                Some(Port { port, .. }) => self.play_stamped(
+                    request,
+                    exchanges,
+                    port,
+                    Ids::Datagrams(Vec::with_capacity(exchanges)),
+                )?,
+                None => {
+                    // Who answers sends in one call.
+                    let calls = if request.asks { request.writes } else { 1 };
+                    let ids = Ids::Bytes { cuts: cuts(request.bytes, calls), ahead: ready };
+                    self.play_stamped(request, exchanges, &self.socket, ids)?
+                }
+            },
         };
         played.kept_awake = awake.is_some();
+        Ok(played)
+    }
+
+    /// A block that any user sees.
+    fn play_stamped<S: AsFd>(
+        &self,
+        request: &BlockRequest,
+        exchanges: usize,
+        socket: &S,
+        ids: Ids,
+    ) -> Result<Played> {
+        let mut probe = Stamped::new(socket, ids, exchanges)?;
+        std::thread::sleep(TURNED_ON);
+        let played = self.play(request, exchanges, &mut probe);
+        // Whatever came of it: stamps cost the whole host.
+        let ceased = probe.cease();
+        let played = played?;
+        ceased?;
         Ok(played)
     }
 
@@ -128,14 +199,14 @@ impl End {
         let tracer =
             self.tracer.as_ref().ok_or_else(|| Error::usage("no tracepoints are watched here", ""))?;
         let mut tracer = tracer.lock().unwrap_or_else(PoisonError::into_inner);
-        tracer.begin(self.watched()?)?;
+        tracer.begin(self.watched(request.bytes)?)?;
         let mut probe = Timed::new(exchanges);
         let played = self.play(request, exchanges, &mut probe);
         let ended = tracer.end();
         let mut played = played?;
         let (stamps, lost) = ended?;
         let own = probe.own();
-        let first = own.0.iter().chain(own.1).min().copied().unwrap_or_default();
+        let first = own.0.iter().chain(own.1).filter(|ns| **ns > 0).min().copied().unwrap_or_default();
         // What was stamped before the program's first time is as far behind it as the first message's way took.
         let first = stamps.first().map_or(first, |stamp| stamp.ns.min(first));
         let strays = seen::put_beside(&stamps, request.asks, own, first, &mut played.side);
@@ -153,7 +224,12 @@ impl End {
         match self.read_rate {
             None => self.play_at_once(request, exchanges, probe),
             Some(rate) => {
-                let pause = Duration::from_secs_f64(8.0 * request.bytes as f64 / rate.0).min(MOST_PAUSE);
+                let pause = Duration::from_secs_f64(8.0 * request.bytes as f64 / rate.0);
+                if pause > MOST_PAUSE {
+                    let what =
+                        format!("at {rate} a message of {} B takes longer than 1 s to read", request.bytes);
+                    return Err(Error::usage(what, "try fewer --bytes, or a quicker reader"));
+                }
                 self.play_at_once(request, exchanges, &mut Slow::new(probe, pause))
             }
         }
@@ -177,6 +253,9 @@ impl End {
         exchanges: usize,
         probe: &mut P,
     ) -> Result<Played> {
+        if let Some(port) = &self.datagrams {
+            return self.play_datagrams::<P, W>(port, request, exchanges, probe);
+        }
         let (message, mut room) = (vec![0x55; request.bytes as usize], vec![0; request.bytes as usize]);
         let cuts = cuts(request.bytes, request.writes);
         let (tcp, offset) = (connection(&self.socket), clock_offset());
@@ -203,7 +282,37 @@ impl End {
             ..TraceSide::default()
         };
         let round_trips_ns = probe.end(WARM_UP, &mut side).map_err(|error| self.failed(&error))?;
-        Ok(Played { round_trips_ns, side, kept_awake: false })
+        Ok(Played { round_trips_ns, side, kept_awake: false, lost: Vec::new() })
+    }
+
+    fn play_datagrams<P: Probe, W: Waiting>(
+        &self,
+        Port { port, blocks, longest }: &Port,
+        request: &BlockRequest,
+        exchanges: usize,
+        probe: &mut P,
+    ) -> Result<Played> {
+        let failed = |error: io::Error| self.failed(&error);
+        let (mut message, mut room) = (vec![0x55; request.bytes as usize], vec![0; request.bytes as usize]);
+        let block = blocks.fetch_add(1, Ordering::Relaxed);
+        let ends = Ends { port, beside: &self.socket, block, patience: self.patience };
+        datagrams::forget(port).map_err(failed)?;
+        let (offset, count) = (clock_offset(), exchanges as u32);
+        let lost = match request.asks {
+            true => {
+                let mut longest = longest.lock().unwrap_or_else(PoisonError::into_inner);
+                ends.ask::<P, W>(&mut message, &mut room, count, probe, &mut longest).map_err(failed)?
+            }
+            false => {
+                ends.answer::<P, W>(&mut message, &mut room, count, probe).map_err(failed)?;
+                Vec::new()
+            }
+        };
+        let mut side = TraceSide { clock_step_ns: offset.abs_diff(clock_offset()), ..TraceSide::default() };
+        let round_trips_ns = probe.end(WARM_UP, &mut side).map_err(failed)?;
+        let warm_up = WARM_UP as u32;
+        let lost = lost.into_iter().filter_map(|exchange| exchange.checked_sub(warm_up)).collect();
+        Ok(Played { round_trips_ns, side, kept_awake: false, lost })
     }
 
     /// Why an end cannot go on.

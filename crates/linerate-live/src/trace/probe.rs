@@ -1,5 +1,6 @@
 //! What is stamped beside the exchanges: nothing, or what the kernel tells any user.
 
+use super::ids::{Ids, Of};
 use crate::Result;
 use crate::record::TraceSide;
 use crate::vocabulary::{ARRIVED, QUEUED, RETURNED, SEND, TRANSMITTED};
@@ -8,7 +9,7 @@ use linerate_sys::run_delay::RunDelay;
 use linerate_sys::socket::{receive_now, receive_waiting};
 use linerate_sys::stamps::{self, Passed, Sent};
 use std::io;
-use std::net::TcpStream;
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 /// Sees each exchange of an end; compiled into its loop.
@@ -20,58 +21,15 @@ pub trait Probe {
     /// When a message had come and when the answer is about to go, where that is stamped.
     fn between(&self) -> (u64, u64);
     /// Receives what is there, waiting for it in the kernel or not.
-    fn receive(&mut self, socket: &TcpStream, room: &mut [u8], waits: bool) -> io::Result<usize>;
+    fn receive(&mut self, socket: &impl AsFd, room: &mut [u8], waits: bool) -> io::Result<usize>;
     /// An exchange that was asked here is over.
     fn asked(&mut self, exchange: usize, sent: u64, returned: u64) -> io::Result<()>;
     /// One that was answered here is.
     fn answered(&mut self, exchange: usize, returned: u64, sent: u64) -> io::Result<()>;
-    /// What was seen but for the first exchanges; the round trips of an end that asked.
+    /// One that was lost on its way; whether this end had sent its message. A connection loses none.
+    fn lost(&mut self, was_sent: bool) -> io::Result<()>;
+    /// What was seen but for the first exchanges; the round trips of an end that asked, 0 of one that was lost.
     fn end(&mut self, warm_up: usize, side: &mut TraceSide) -> io::Result<Vec<u64>>;
-}
-
-/// Sees what another one does, of a program that takes its time before it answers: a fault that is put in by hand.
-pub struct Slow<'p, P> {
-    probe: &'p mut P,
-    pause: Duration,
-}
-
-impl<'p, P> Slow<'p, P> {
-    /// Waits so long before each answer.
-    pub fn new(probe: &'p mut P, pause: Duration) -> Self {
-        Slow { probe, pause }
-    }
-}
-
-impl<P: Probe> Probe for Slow<'_, P> {
-    fn begin(&mut self) {
-        self.probe.begin();
-    }
-
-    fn now(&self) -> u64 {
-        self.probe.now()
-    }
-
-    fn between(&self) -> (u64, u64) {
-        let (returned, _) = self.probe.between();
-        std::thread::sleep(self.pause);
-        (returned, self.probe.between().1)
-    }
-
-    fn receive(&mut self, socket: &TcpStream, room: &mut [u8], waits: bool) -> io::Result<usize> {
-        self.probe.receive(socket, room, waits)
-    }
-
-    fn asked(&mut self, exchange: usize, sent: u64, returned: u64) -> io::Result<()> {
-        self.probe.asked(exchange, sent, returned)
-    }
-
-    fn answered(&mut self, exchange: usize, returned: u64, sent: u64) -> io::Result<()> {
-        self.probe.answered(exchange, returned, sent)
-    }
-
-    fn end(&mut self, warm_up: usize, side: &mut TraceSide) -> io::Result<Vec<u64>> {
-        self.probe.end(warm_up, side)
-    }
 }
 
 /// Only the round trips.
@@ -85,7 +43,7 @@ impl Untraced {
 }
 
 #[inline]
-fn received(socket: &TcpStream, room: &mut [u8], waits: bool) -> io::Result<usize> {
+fn received(socket: &impl AsFd, room: &mut [u8], waits: bool) -> io::Result<usize> {
     match waits {
         true => receive_waiting(socket, room)?.ok_or_else(|| io::ErrorKind::Interrupted.into()),
         false => receive_now(socket, room)?.ok_or_else(|| io::ErrorKind::WouldBlock.into()),
@@ -104,7 +62,7 @@ impl Probe for Untraced {
     }
 
     #[inline]
-    fn receive(&mut self, socket: &TcpStream, room: &mut [u8], waits: bool) -> io::Result<usize> {
+    fn receive(&mut self, socket: &impl AsFd, room: &mut [u8], waits: bool) -> io::Result<usize> {
         received(socket, room, waits)
     }
 
@@ -116,6 +74,11 @@ impl Probe for Untraced {
 
     #[inline]
     fn answered(&mut self, _: usize, _: u64, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn lost(&mut self, was_sent: bool) -> io::Result<()> {
+        self.0.extend(was_sent.then_some(0));
         Ok(())
     }
 
@@ -136,7 +99,7 @@ impl Timed {
         Timed { sent: Vec::with_capacity(exchanges), returned: Vec::with_capacity(exchanges) }
     }
 
-    /// When each exchange's message was sent, and when what was received had come.
+    /// When each exchange's message was sent, and when what was received had come; 0 of one that was lost.
     pub fn own(&self) -> (&[u64], &[u64]) {
         (&self.sent, &self.returned)
     }
@@ -154,7 +117,7 @@ impl Probe for Timed {
     }
 
     #[inline]
-    fn receive(&mut self, socket: &TcpStream, room: &mut [u8], waits: bool) -> io::Result<usize> {
+    fn receive(&mut self, socket: &impl AsFd, room: &mut [u8], waits: bool) -> io::Result<usize> {
         received(socket, room, waits)
     }
 
@@ -168,6 +131,12 @@ impl Probe for Timed {
     #[inline]
     fn answered(&mut self, exchange: usize, returned: u64, sent: u64) -> io::Result<()> {
         self.asked(exchange, sent, returned)
+    }
+
+    fn lost(&mut self, _: bool) -> io::Result<()> {
+        self.sent.push(0);
+        self.returned.push(0);
+        Ok(())
     }
 
     fn end(&mut self, warm_up: usize, _: &mut TraceSide) -> io::Result<Vec<u64>> {
@@ -184,16 +153,16 @@ const AT_TRANSMITTED: usize = 2;
 const AT_ARRIVED: usize = 3;
 const AT_RETURNED: usize = 4;
 
+/// No exchange: its stamps are kept nowhere.
+const LOST: usize = usize::MAX;
+
 /// How long what was sent last may take until its stamps are there.
 const LAST: Duration = Duration::from_millis(100);
 
 /// Level 0: the program's own stamps, the kernel's of the socket (`SO_TIMESTAMPING`), and how long the thread waited for its CPU.
-pub struct Stamped<'s> {
-    socket: &'s TcpStream,
-    /// Where the calls end in which a message goes; the last one is its end.
-    cuts: Vec<usize>,
-    /// Bytes that are sent before the first message.
-    ahead: u64,
+pub struct Stamped<'s, S> {
+    socket: &'s S,
+    ids: Ids,
     exchanges: usize,
     /// Point after point, all exchanges; 0 is none.
     times: Vec<u64>,
@@ -204,14 +173,16 @@ pub struct Stamped<'s> {
     strays: u64,
 }
 
-impl<'s> Stamped<'s> {
+impl<'s, S: AsFd> Stamped<'s, S> {
     /// Asks the kernel for stamps.
-    pub fn new(socket: &'s TcpStream, cuts: Vec<usize>, exchanges: usize, ahead: u64) -> Result<Self> {
-        stamps::ask(socket)?;
+    pub fn new(socket: &'s S, ids: Ids, exchanges: usize) -> Result<Self> {
+        match ids {
+            Ids::Bytes { .. } => stamps::ask(socket)?,
+            Ids::Datagrams(_) => stamps::ask_of_datagrams(socket)?,
+        }
         Ok(Stamped {
             socket,
-            cuts,
-            ahead,
+            ids,
             exchanges,
             times: vec![0; POINTS.len() * exchanges],
             arrived: 0,
@@ -229,6 +200,9 @@ impl<'s> Stamped<'s> {
 
     #[inline]
     fn put(&mut self, point: usize, exchange: usize, ns: u64) {
+        if exchange >= self.exchanges {
+            return;
+        }
         if let Some(time) = self.times.get_mut(point * self.exchanges + exchange) {
             *time = ns;
         }
@@ -240,6 +214,15 @@ impl<'s> Stamped<'s> {
         self.put(AT_RETURNED, exchange, returned);
         let arrived = std::mem::take(&mut self.arrived);
         self.put(AT_ARRIVED, exchange, arrived);
+        if let Ids::Datagrams(of) = &mut self.ids {
+            of.push(exchange);
+        }
+        self.settle()
+    }
+
+    /// What is told of every exchange, also of one that was lost.
+    #[inline]
+    fn settle(&mut self) -> io::Result<()> {
         self.drain()?;
         if let Some(delay) = self.run_delay.as_ref().and_then(RunDelay::read) {
             self.delays.push(delay.saturating_sub(self.delay_before));
@@ -257,30 +240,18 @@ impl<'s> Stamped<'s> {
         Ok(())
     }
 
-    /// The id is the place of a message's last byte in the stream: of another byte it is of no message.
     #[inline]
     fn take(&mut self, Sent { passed, id, ns }: Sent) {
-        let end = u64::from(id) + 1;
-        let Some(behind) = end.checked_sub(self.ahead) else { return self.strays += 1 };
-        // What is ahead of the messages has stamps too.
-        if behind == 0 {
-            return;
-        }
-        let message_bytes = self.cuts.last().map_or(1, |end| (*end).max(1)) as u64;
-        let exchange = usize::try_from(behind / message_bytes).unwrap_or(usize::MAX);
-        let within = behind % message_bytes;
-        // Of a message that goes in several calls the last one counts.
-        if within != 0 && self.cuts.contains(&(within as usize)) && exchange < self.exchanges {
-            return;
-        }
-        if within != 0 || exchange > self.exchanges {
-            return self.strays += 1;
-        }
+        let exchange = match self.ids.of(id, self.exchanges) {
+            Of::Exchange(exchange) => exchange,
+            Of::Part => return,
+            Of::None => return self.strays += 1,
+        };
         let point = match passed {
             Passed::Queued => AT_QUEUED,
             Passed::Transmitted => AT_TRANSMITTED,
         };
-        self.put(point, exchange - 1, ns);
+        self.put(point, exchange, ns);
     }
 
     fn column(&self, point: usize) -> &[u64] {
@@ -288,7 +259,7 @@ impl<'s> Stamped<'s> {
     }
 }
 
-impl Probe for Stamped<'_> {
+impl<S: AsFd> Probe for Stamped<'_, S> {
     #[inline]
     fn begin(&mut self) {
         // The count is of the thread that opens it: the loop's own.
@@ -309,7 +280,7 @@ impl Probe for Stamped<'_> {
     }
 
     #[inline]
-    fn receive(&mut self, socket: &TcpStream, room: &mut [u8], waits: bool) -> io::Result<usize> {
+    fn receive(&mut self, socket: &impl AsFd, room: &mut [u8], waits: bool) -> io::Result<usize> {
         let (bytes, arrived) = stamps::receive(socket, room, waits)?;
         self.arrived = arrived.unwrap_or(self.arrived);
         Ok(bytes)
@@ -323,6 +294,20 @@ impl Probe for Stamped<'_> {
     #[inline]
     fn answered(&mut self, exchange: usize, returned: u64, sent: u64) -> io::Result<()> {
         self.over(exchange, sent, returned)
+    }
+
+    #[inline]
+    fn lost(&mut self, was_sent: bool) -> io::Result<()> {
+        if !was_sent {
+            // It is told with the next one that came, whose arrival is known already.
+            self.delays.extend(self.run_delay.as_ref().map(|_| 0));
+            return Ok(());
+        }
+        if let Ids::Datagrams(of) = &mut self.ids {
+            of.push(LOST);
+        }
+        self.arrived = 0;
+        self.settle()
     }
 
     fn end(&mut self, warm_up: usize, side: &mut TraceSide) -> io::Result<Vec<u64>> {
@@ -352,13 +337,14 @@ impl Probe for Stamped<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::TcpListener;
+    use std::net::{TcpListener, TcpStream};
 
     #[test]
     fn ids_of_no_message_are_counted_and_put_nowhere() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let socket = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let mut stamped = Stamped::new(&socket, vec![0, 10], 3, 1).unwrap();
+        let ids = |cuts| Ids::Bytes { cuts, ahead: 1 };
+        let mut stamped = Stamped::new(&socket, ids(vec![0, 10]), 3).unwrap();
         let sent = |id| Sent { passed: Passed::Queued, id, ns: 7 };
         stamped.take(sent(0));
         assert_eq!(stamped.strays, 0, "the byte ahead of them");
@@ -369,10 +355,30 @@ mod tests {
             stamped.take(sent(id));
         }
         assert_eq!((stamped.strays, stamped.column(AT_QUEUED)), (4, &[7, 0, 7][..]));
-        stamped.cuts = vec![0, 5, 10];
+        stamped.ids = ids(vec![0, 5, 10]);
         stamped.take(sent(15));
         assert_eq!(stamped.strays, 4, "the first of two calls of the second message");
         stamped.take(sent(20));
         assert_eq!(stamped.column(AT_QUEUED), [7, 7, 7]);
+    }
+
+    #[test]
+    fn datagrams_that_were_lost_leave_the_others_their_stamps() {
+        let port = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let mut stamped = Stamped::new(&port, Ids::Datagrams(Vec::new()), 4).unwrap();
+        stamped.asked(0, 10, 20).unwrap();
+        // The second one's answer did not come back, and the answering end had not the third.
+        stamped.lost(true).unwrap();
+        stamped.arrived = 25;
+        stamped.lost(false).unwrap();
+        stamped.asked(3, 30, 40).unwrap();
+        for (id, ns) in [(0, 11), (1, 21), (2, 31), (3, 41)] {
+            stamped.take(Sent { passed: Passed::Transmitted, id, ns });
+        }
+        assert_eq!((stamped.column(AT_TRANSMITTED), stamped.strays), (&[11, 0, 0, 31][..], 1));
+        let mut side = TraceSide::default();
+        assert_eq!(stamped.end(0, &mut side).unwrap(), [10, 0, 0, 10]);
+        assert_eq!(side.points["send"], [Some(0), None, None, Some(20)]);
+        assert_eq!(side.points["arrived"][3], Some(15), "of the one that came");
     }
 }

@@ -34,6 +34,8 @@ pub fn trace_program(suspect: Suspect, time: Duration, stop: &dyn Fn() -> bool) 
         network: Some(network),
         local_port: socket.local.port(),
         remote_port: socket.remote.port(),
+        datagrams: false,
+        least_bytes: 0,
     };
     let part = time / (2 * ROUNDS);
     // Which comes first alternates: what drifts is in both alike.

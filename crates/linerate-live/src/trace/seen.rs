@@ -21,6 +21,9 @@ pub const IN: &[(Point, &str)] = &[
     (Point::Running, RUNNING.name),
 ];
 
+/// Those of TCP alone.
+pub const OF_TCP: [Point; 2] = [Point::Locked, Point::Probed];
+
 /// The events of one exchange at one host lie between these: those of the message in, and those of the one out.
 struct Windows {
     came: (u64, u64),
@@ -36,13 +39,15 @@ pub fn put_beside(
     first: u64,
     side: &mut TraceSide,
 ) -> u64 {
-    let (sent, returned) = own;
-    let exchanges = sent.len();
+    // Between what came before a lost exchange and what comes after it nothing of it is looked for.
+    let kept: Vec<usize> = (0..own.1.len()).filter(|exchange| own.1[*exchange] > 0).collect();
+    let of_kept = |all: &[u64]| kept.iter().map(|exchange| all[*exchange]).collect::<Vec<u64>>();
+    let (sent, returned) = (of_kept(own.0), of_kept(own.1));
     let mut used = 0;
     for (points, is_in) in [(OUT, false), (IN, true)] {
-        let mut columns = vec![vec![None; exchanges]; points.len()];
-        for exchange in 0..exchanges {
-            let windows = windows(asks, sent, returned, exchange);
+        let mut columns = vec![vec![None; own.1.len()]; points.len()];
+        for (place, exchange) in kept.iter().copied().enumerate() {
+            let windows = windows(asks, &sent, &returned, place);
             let (from, to) = if is_in { windows.came } else { windows.went };
             let row = of_window(within(stamps, from, to), points);
             let of_packets =
@@ -58,9 +63,9 @@ pub fn put_beside(
             }
         }
     }
-    let since = |all: &[u64]| all.iter().map(|ns| ns.checked_sub(first)).collect();
-    side.points.insert(SEND.name.into(), since(sent));
-    side.points.insert(RETURNED.name.into(), since(returned));
+    let since = |all: &[u64]| all.iter().map(|ns| ns.checked_sub(first).filter(|_| *ns > 0)).collect();
+    side.points.insert(SEND.name.into(), since(own.0));
+    side.points.insert(RETURNED.name.into(), since(own.1));
     // The first message comes to the end that answers before its program has it.
     let first_sent = sent.first().copied().unwrap_or_default();
     let is_ours = |stamp: &&Stamp| match stamp.point {
@@ -176,6 +181,18 @@ mod tests {
         assert_eq!((column("waking"), column("running")), (vec![Some(30), None], vec![Some(40), None]));
         assert_eq!(column("returned"), [Some(50), Some(150)]);
         assert_eq!((strays, side.points.contains_key("probed")), (0, false));
+    }
+
+    #[test]
+    fn events_of_a_lost_exchange_go_to_no_other() {
+        use Point::{Arrived, Queued};
+        let seen = stamps(&[(90, Arrived), (112, Queued), (150, Arrived), (190, Arrived), (212, Queued)]);
+        let mut side = TraceSide::default();
+        // Of three the second one was lost.
+        put_beside(&seen, false, (&[110, 0, 210], &[100, 0, 200]), 50, &mut side);
+        assert_eq!(side.points["queued"], [Some(62), None, Some(162)]);
+        assert_eq!(side.points["arrived"], [Some(40), None, Some(100)]);
+        assert_eq!(side.points["returned"], [Some(50), None, Some(150)]);
     }
 
     #[test]

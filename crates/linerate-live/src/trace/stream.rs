@@ -19,7 +19,8 @@ use std::time::Duration;
 /// The most bytes of a block: more would take any link hours.
 const MOST_BYTES: u64 = 1 << 44;
 
-/// The longest that a slow reader waits between two calls: less than any patience.
+/// How long a slow reader waits between two calls, about: it takes as much in one. And at most: less than any patience.
+const PAUSE: Duration = Duration::from_millis(100);
 const MOST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Plays a block.
@@ -39,7 +40,7 @@ pub fn stream(end: &End, request: &StreamRequest) -> Result<StreamSide> {
     let before = Before::read(end);
     let mut counting = end.counting();
     if let Some(counting) = counting.as_mut() {
-        counting.begin(end.watched()?, request.cpu)?;
+        counting.begin(end.watched(0)?, request.cpu)?;
     }
     let played = play(end, request);
     // Whatever came of it: programs cost the whole host.
@@ -127,7 +128,10 @@ fn play(end: &End, request: &StreamRequest) -> Result<Moved> {
     let moved = match (request.sends, end.read_rate()) {
         (true, _) => send(socket, bytes, &room),
         (false, None) => receive(socket, bytes, &mut room, &AtOnce),
-        (false, Some(rate)) => receive(socket, bytes, &mut room, &Slowly(rate)),
+        (false, Some(rate)) => {
+            let slowly = Slowly(rate);
+            receive(socket, bytes, &mut room[..slowly.call()], &slowly)
+        }
     };
     moved.map_err(|error| end.failed(&error))
 }
@@ -141,6 +145,13 @@ struct AtOnce;
 
 /// A fault that is put in by hand.
 struct Slowly(BitRate);
+
+impl Slowly {
+    /// Bytes of a call.
+    fn call(&self) -> usize {
+        (self.0.0 / 8.0 * PAUSE.as_secs_f64()).clamp(1.0, CALL as f64) as usize
+    }
+}
 
 impl Pace for AtOnce {
     #[inline]
@@ -227,6 +238,22 @@ mod tests {
         // All but the first call's.
         assert!(received.iter().zip([300_000, 70_000]).all(|(side, all)| side.bytes < all), "{received:?}");
         assert!(sent.iter().all(|side| side.elapsed_ns > 0 && side.thread_ns > 0));
+    }
+
+    #[test]
+    fn a_slow_reader_takes_what_its_rate_gives_it() {
+        let calls = [400e6, 1e6, 80e3, 1.0].map(|rate| Slowly(BitRate(rate)).call());
+        assert_eq!(calls, [CALL, 12_500, 1000, 1]);
+        let (one, other) = pair();
+        let receiver = std::thread::spawn(move || {
+            let slowly = Slowly(BitRate(160e3));
+            let mut room = vec![0; slowly.call()];
+            receive(&other, 10_000, &mut room, &slowly).unwrap().side()
+        });
+        send(&one, 10_000, &vec![1; CALL]).unwrap();
+        let side = receiver.join().unwrap();
+        let rate = 8e9 * side.bytes as f64 / side.elapsed_ns as f64;
+        assert!(side.bytes == 8000 && rate > 80e3 && rate < 161e3, "{rate} {side:?}");
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! Connections of TCP for what is no session of messages: they meet as those of a session do, at the same ports, by the same
-//! secret, with the same knobs; and where it is asked for, sealed as those of TLS are.
+//! secret, with the same knobs; and where it is asked for, sealed as those of TLS are. And ports of datagrams
+//! beside them.
 
 use super::connection::meeting::Meeting;
 use super::encrypted::certificate::Identity;
 use super::encrypted::seal::Seal;
+use super::socket::datagram;
 use super::{Offer, Spec};
 use crate::Result;
-use std::net::TcpStream;
+use std::net::{TcpStream, UdpSocket};
 
 /// An end that is about to meet the other one.
 pub struct Rendezvous {
@@ -55,4 +57,9 @@ impl Rendezvous {
             })
             .collect()
     }
+}
+
+/// A port of datagrams beside a connection that has met: bound and connected at both of its ends.
+pub fn port_beside(spec: &Spec, connection: &TcpStream) -> Result<UdpSocket> {
+    datagram::connect(spec, connection)
 }

@@ -46,6 +46,9 @@ pub struct TraceBlock {
     pub asking: TraceSide,
     /// What the answering one saw.
     pub answering: TraceSide,
+    /// Exchanges of both blocks that were lost on their way, as datagrams may be: they are in none of these lists.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub lost_exchanges: u64,
 }
 
 /// How much a host lets this program see.
@@ -76,6 +79,9 @@ pub struct Trace {
     /// Calls in which the host that asks sends a message.
     #[serde(default = "one")]
     pub writes: u32,
+    /// Whether messages went as datagrams, of UDP, and not over a connection of TCP.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub datagrams: bool,
     /// The knobs that were set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub knobs: Vec<String>,
@@ -87,4 +93,27 @@ pub struct Trace {
 
 fn one() -> u32 {
     1
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
+}
+
+impl TraceSide {
+    /// Leaves out these exchanges.
+    pub fn leave_out(&mut self, lost: &[u32]) {
+        for column in self.points.values_mut() {
+            leave_out(column, lost);
+        }
+        leave_out(&mut self.run_delay_ns, lost);
+    }
+}
+
+/// Leaves out what has these places.
+pub fn leave_out<T>(all: &mut Vec<T>, lost: &[u32]) {
+    let mut place = 0;
+    all.retain(|_| {
+        place += 1;
+        !lost.contains(&(place - 1))
+    });
 }

@@ -84,6 +84,15 @@ pub const TRACE_LEVELS: &[TraceLevel] = &[
         reads_of_streams: "what any user may, and programs that count at the kernel's tracepoints, which asks for CAP_BPF and CAP_PERFMON",
         blind_to_streams: "what within a call takes the CPU: no function is sampled",
     },
+    TraceLevel {
+        number: 2,
+        reads: "the program's stamps, and records of the kernel's tracepoints in rings of perf_event_open(2), which asks for root and \
+                tracefs, and for no BTF",
+        blind: "what level 1 does not see; datagrams, and messages that go out when the sending thread is not on its CPU: a record names \
+                no port but that of tcp_probe; below a VLAN or a bond, what its device does",
+        reads_of_streams: "nothing: level 1 counts streams",
+        blind_to_streams: "a stream: its packets are too many for records of each",
+    },
 ];
 
 /// A part of the way.
@@ -154,7 +163,7 @@ pub const RUN_QUEUE: &Stage = &Stage {
 pub const STAGES: &[&Stage] = &[
     &Stage {
         name: "send-call",
-        about: "from the call of send() to the queueing discipline: system call, socket lock, copy, TCP and IP out",
+        about: "from the call of send() to the queueing discipline: system call, socket lock, copy, TCP or UDP, and IP out",
         from: Some(&SEND),
         to: Some(&QUEUED),
         formula: "",
@@ -218,7 +227,7 @@ pub const STAGES: &[&Stage] = &[
     },
     &Stage {
         name: "protocol-in",
-        about: "TCP in, until it is in the socket's queue",
+        about: "TCP in, until it is in the socket's queue; of datagrams IP, packet filters of input and UDP in",
         from: None,
         to: Some(&READY),
         formula: "",

@@ -24,6 +24,10 @@ const PROGRAMS: &[(&str, &str)] = &[
 const OF_DROPS: &str = "kfree_skb";
 const DROPPED: &str = "dropped";
 
+/// And those that were freed: by who gave no reason, or for another one than a drop. Some drivers free so what they have sent.
+const FREED: &str = "freed";
+const NO_REASON: &str = "NOT_SPECIFIED";
+
 /// The numbers in the order of the source, each with the tracepoint without which nothing counts it.
 const NUMBERS: &[(&str, &str)] = &[
     ("out-packets", "net_dev_queue"),
@@ -57,7 +61,7 @@ pub struct Counted {
     pub out_sizes: Vec<u64>,
     /// The same of those that came in.
     pub in_sizes: Vec<u64>,
-    /// Packets with data that were dropped, by the kernel's reason.
+    /// Packets with data that were dropped, by the kernel's reason; what was freed without one is no drop.
     pub drops: BTreeMap<String, u64>,
 }
 
@@ -150,17 +154,34 @@ impl Counting {
             .zip(words)
             .filter(|((name, tracepoint), _)| is_there(tracepoint) && is_known(name));
         let (sizes, drops) = words[AHEAD..].split_at(2 * SIZES);
-        let all: u64 = drops.iter().sum();
-        let drops = drops.iter().zip(0_u32..).filter(|(count, _)| **count > 0 && is_there(OF_DROPS));
+        let all: Vec<(u64, u32)> = drops.iter().copied().zip(0..).collect();
+        let sum = |is_drop: bool| {
+            all.iter()
+                .filter(|(_, reason)| self.is_drop(*reason) == is_drop)
+                .map(|(count, _)| count)
+                .sum::<u64>()
+        };
+        let freed = [(DROPPED, sum(true)), (FREED, sum(false))];
+        let drops =
+            all.iter().filter(|(count, reason)| *count > 0 && self.is_drop(*reason) && is_there(OF_DROPS));
         let called =
             |reason: u32| self.reasons.get(&reason).cloned().unwrap_or_else(|| format!("reason {reason}"));
         let numbers = numbers.map(|((name, _), word)| (*name, *word));
         Counted {
-            numbers: numbers.chain(is_there(OF_DROPS).then_some((DROPPED, all))).collect(),
+            numbers: numbers.chain(freed.into_iter().filter(|_| is_there(OF_DROPS))).collect(),
             out_sizes: sizes[..SIZES].to_vec(),
             in_sizes: sizes[SIZES..].to_vec(),
-            drops: drops.map(|(count, reason)| (called(reason), *count)).collect(),
+            drops: drops.map(|(count, reason)| (called(*reason), *count)).collect(),
         }
+    }
+
+    /// Whether a packet that was freed for this was dropped: what the core of the kernel has no name for is what was consumed or not
+    /// dropped yet, and the last one stands for those of its parts. Where no name is known, all are taken for drops.
+    fn is_drop(&self, reason: u32) -> bool {
+        let name = self.reasons.get(&reason);
+        self.reasons.is_empty()
+            || reason as usize >= REASONS - 1
+            || name.is_some_and(|name| name != NO_REASON)
     }
 
     fn cease(&mut self) -> Result<()> {

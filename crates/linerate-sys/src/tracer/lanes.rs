@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const LANES: usize = 4;
 const STAMPS: usize = 65_536;
 
-/// Words of a lane: the count, on a line of its own, and the stamps.
+/// Words of a lane: the count and two packets, on a line of their own, and the stamps.
 const AHEAD: usize = 8;
 const WORDS: usize = AHEAD + STAMPS;
 
@@ -51,7 +51,8 @@ impl Lanes {
 
     /// Forgets all.
     pub(super) fn clear(&self) {
-        (0..LANES).for_each(|lane| self.lane(lane)[0].store(0, Ordering::Relaxed));
+        let ahead = (0..LANES).flat_map(|lane| &self.lane(lane)[..AHEAD]);
+        ahead.for_each(|word| word.store(0, Ordering::Relaxed));
     }
 
     /// Whether a lane has taken three quarters of what it has room for.

@@ -1,5 +1,7 @@
 //! The programs run, see one connection and no other, and go with who loaded them.
 
+mod devices;
+
 use super::*;
 use crate::probe;
 use crate::thread;
@@ -22,7 +24,8 @@ fn pair() -> (TcpStream, TcpStream) {
 fn watched_at(receiver: &TcpStream) -> Watched {
     let [local_port, remote_port] =
         [receiver.local_addr(), receiver.peer_addr()].map(|at| at.unwrap().port());
-    Watched { thread: thread::current().number(), process: 0, network: None, local_port, remote_port }
+    let thread = thread::current().number();
+    Watched { thread, process: 0, network: None, local_port, remote_port, datagrams: false, least_bytes: 0 }
 }
 
 #[test]

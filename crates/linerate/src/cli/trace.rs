@@ -15,6 +15,13 @@ use std::process::ExitCode;
 /// The longest message: ids of stamps are counted in bytes, in 32 bits.
 const LONGEST: u64 = 64 << 10;
 
+/// What a datagram has room for that is one packet, with the number that it carries.
+const LEAST_DATAGRAM: u64 = 8;
+const LONGEST_DATAGRAM: u64 = 1400;
+
+/// The knobs of a connection.
+const OF_TCP: &str = "tcp.";
+
 /// Traces, and prints what came of it.
 pub fn main(args: &Trace) -> Result<ExitCode> {
     if let Some(of_running) = trace_running::main(args) {
@@ -34,6 +41,9 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
             "try --bytes 1KiB",
         ));
     }
+    if args.datagrams {
+        fit_for_datagrams(args)?;
+    }
     let order = TraceOrder {
         bytes: args.bytes,
         exchanges: args.exchanges,
@@ -42,6 +52,7 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
         level: if args.writes > 1 { 0 } else { args.level },
         waits: args.waits(),
         writes: args.writes,
+        datagrams: args.datagrams,
     };
     let target = with_faults(&asked.target, &args.faults)?;
     let hosts = unmeasured::hosts(target, &args.reach, args.quiet || args.json);
@@ -71,4 +82,22 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
     }
     farewell();
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is asked of datagrams: a message is one packet, and nothing is set of a connection.
+fn fit_for_datagrams(args: &Trace) -> Result<()> {
+    if !(LEAST_DATAGRAM..=LONGEST_DATAGRAM).contains(&args.bytes) {
+        let what = format!(
+            "--bytes {}: a datagram of {LEAST_DATAGRAM} to {LONGEST_DATAGRAM} B is traced",
+            args.bytes
+        );
+        return Err(Error::usage(what, "try --bytes 64B"));
+    }
+    match args.set.iter().find(|setting| setting.knob.starts_with(OF_TCP)) {
+        None => Ok(()),
+        Some(setting) => Err(Error::usage(
+            format!("{setting} does nothing to datagrams"),
+            "leave out --datagrams, or this",
+        )),
+    }
 }

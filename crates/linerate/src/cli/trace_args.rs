@@ -10,11 +10,22 @@ use clap::ValueHint;
 use std::path::PathBuf;
 
 /// What a running program's messages have not.
-const OF_TARGETS: [&str; 10] =
-    ["target", "stream", "bytes", "exchanges", "blocks", "level", "wait", "writes", "set", "faults"];
+const OF_TARGETS: [&str; 11] = [
+    "target",
+    "stream",
+    "bytes",
+    "exchanges",
+    "blocks",
+    "level",
+    "wait",
+    "writes",
+    "datagrams",
+    "set",
+    "faults",
+];
 
 /// What a stream has not.
-const OF_EXCHANGES: [&str; 4] = ["bytes", "exchanges", "wait", "writes"];
+const OF_EXCHANGES: [&str; 5] = ["bytes", "exchanges", "wait", "writes", "datagrams"];
 
 /// Sends a message to the other host and waits for its answer, again and again, and says where the time of a round trip goes on
 /// both hosts: stage by stage, summing to what the program clocked. Beside it the path of the slowest 1 %, and what the stamps
@@ -49,9 +60,10 @@ pub struct Trace {
     /// Pairs of blocks, one of each not traced: from 6 on a median has an interval.
     #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = count(1, 200), help_heading = WHAT)]
     pub blocks: u32,
-    /// The highest level that is tried: 0 is what any user may see, 1 asks for CAP_BPF and CAP_PERFMON (root has them, but not in a
-    /// user namespace). A host that refuses it is traced at the one below, and says why.
-    #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
+    /// What is tried: 0 is what any user may see; 1 asks for CAP_BPF and CAP_PERFMON (root has them, but not in a user namespace) and a
+    /// kernel with BTF, without which root takes 2; 2 is dearer, asks for root, and is of TCP's exchanges. A host that refuses it is
+    /// traced at 0, and says why.
+    #[arg(long, value_name = "0|1|2", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=2))]
     #[arg(help_heading = WHAT)]
     pub level: u8,
     /// How both ends wait for a message: asleep in the kernel (sleep), asking again and again (poll), or one after the other.
@@ -61,6 +73,9 @@ pub struct Trace {
     /// the first one is acknowledged. More than one is traced at level 0.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = count(1, 16), help_heading = WHAT)]
     pub writes: u32,
+    /// Messages of 8 to 1400 B go as datagrams of UDP, and not over a connection of TCP. One that is lost is counted, and ends nothing.
+    #[arg(long, conflicts_with = "writes", help_heading = WHAT)]
+    pub datagrams: bool,
     /// Set a knob of the connection: tcp.no-delay=off, socket.send-buffer=16KiB. May be repeated.
     #[arg(long = "set", value_name = "KNOB=VALUE", value_parser = setting(), help_heading = WHAT)]
     #[arg(hide_possible_values = true)]

@@ -13,8 +13,15 @@ use crate::vocabulary::{OF_RELAYS, SHIM_READ_RATE};
 use crate::{Error, Result};
 use std::process::ExitCode;
 
+/// The highest level of streams.
+const MOST_LEVEL: u8 = 1;
+
 /// Traces, and prints what came of it.
 pub fn main(args: &Trace, asked: &AskedTarget) -> Result<ExitCode> {
+    if args.level > MOST_LEVEL {
+        let what = format!("--level {}: streams are counted at level {MOST_LEVEL}", args.level);
+        return Err(Error::usage(what, "leave out --level, or try --level 0"));
+    }
     let order = StreamOrder { blocks: args.blocks, time_ns: args.time(), level: args.level };
     let target = with_faults(&asked.target, &args.faults)?;
     let hosts = unmeasured::hosts(target, &args.reach, args.quiet || args.json);

@@ -93,6 +93,14 @@ fn a_slow_reader_closes_the_receivers_window() {
 }
 
 #[test]
+fn a_reader_below_1_mb_a_second_is_as_slow_as_it_is_told() {
+    let options =
+        ["--stream", "--level", "0", "--time", "1s", "--blocks", "1", "--fault", "slow-reader=700kb/s"];
+    let rate = number(&traced("lab", &options)["throughput_bps"], "median");
+    assert!(rate > 550e3 && rate < 715e3, "{rate}");
+}
+
+#[test]
 fn a_token_bucket_shows_in_the_queue() {
     let trace = stream("lab:wire=tbf,rate=100Mb/s", &["--level", "0"]);
     is_told(&trace);
@@ -104,10 +112,17 @@ fn a_token_bucket_shows_in_the_queue() {
 
 #[test]
 fn a_busy_cpu_keeps_the_receiver_in_the_run_queue() {
+    let quiet = stream("lab", &["--level", "0"]);
     let trace = beside_four_that_spin(|| stream("lab", &["--level", "0"]));
+    is_told(&trace);
     // One of five that want the CPU; when the sender waits too, both sleep.
     let [waits, has_it] = ["thread.run-queue", "thread.cpu"].map(|name| has(&trace, 1, name));
     assert!(waits > 0.3 && waits > 2.5 * has_it, "{waits} {has_it}");
+    // It is what came with them, whatever else keeps this machine busy, and what the stream loses by.
+    let before = ["thread.run-queue", "thread.cpu"].map(|name| has(&quiet, 1, name));
+    assert!(waits > before[0] + 0.1 && has_it < before[1], "{waits} {has_it} and {before:?}");
+    let rates = [&quiet, &trace].map(|trace| number(&trace["throughput_bps"], "median"));
+    assert!(rates[1] < 0.8 * rates[0], "{rates:?}");
     assert_eq!(has(&trace, 0, "queue.backlog"), 0.0);
 }
 

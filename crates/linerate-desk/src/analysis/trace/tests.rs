@@ -72,6 +72,24 @@ fn named(of: &TraceOf, host: Option<u16>, way: Option<&str>, stage: &str) -> Sta
 }
 
 #[test]
+fn what_was_lost_is_counted_and_in_no_stage() {
+    let mut blocks: Vec<TraceBlock> = (0..6).map(|_| block(&[USUAL; 50], USUAL.round_trip())).collect();
+    for (at, block) in blocks.iter_mut().enumerate() {
+        // What the asking host gave up has no time there, and may have one at the other.
+        block.asking.points.values_mut().for_each(|column| column[3] = None);
+        block.traced_ns[3] = 0;
+        let lost = [3, 49];
+        crate::record::leave_out(&mut block.traced_ns, &lost);
+        block.asking.leave_out(&lost);
+        block.answering.leave_out(&lost);
+        block.lost_exchanges = 2 + at as u64 % 2;
+    }
+    let of = analysed(blocks);
+    assert_eq!((of.exchanges, of.whole, of.lost_exchanges), (288, 288, 15));
+    assert!(of.sum_error().abs() < 1e-12, "{of:?}");
+}
+
+#[test]
 fn stages_sum_to_what_was_clocked() {
     let of = analysed((0..8).map(|_| block(&[USUAL; 50], USUAL.round_trip() * 100 / 104)).collect());
     assert_eq!((of.exchanges, of.whole, of.disordered), (400, 400, 0));

@@ -1,0 +1,334 @@
+//! Stamps without BTF: the kernel's tracepoints write into rings of perf_event_open(2), and what is of the connection is told from what
+//! they say. It asks for root.
+//!
+//! A packet has no ports there, but an address of memory: what the watched thread sends is ours on its way out, and what TCP finds
+//! the watched connection for was ours on its way in.
+
+use super::{Point, Stamp, Watched, has_first_process_ids};
+use crate::perf_ring::Ring;
+use crate::tracefs::{Format, Tracefs};
+use crate::{Error, Result};
+use std::collections::{HashMap, HashSet};
+use std::io;
+
+/// A tracepoint, the point that it stamps, and the fields without which it tells nothing.
+struct At {
+    tracepoint: &'static str,
+    point: Point,
+    /// The field that says which packet, socket or thread it is of.
+    of: &'static str,
+    /// The packet's socket, where it says that.
+    socket: &'static str,
+    /// What is asked of its fields, as the kernel's filters are written.
+    filter: fn(Watched) -> String,
+}
+
+fn long_enough(watched: Watched) -> String {
+    format!("len >= {}", watched.least_bytes)
+}
+
+fn any(_: Watched) -> String {
+    String::new()
+}
+
+fn of_thread(watched: Watched) -> String {
+    format!("pid == {}", watched.thread)
+}
+
+/// Every one, in the order of the way.
+const AT: &[At] = &[
+    At {
+        tracepoint: "tcp/tcp_sendmsg_locked",
+        point: Point::Locked,
+        of: "common_pid",
+        socket: "",
+        filter: |watched| format!("common_pid == {}", watched.thread),
+    },
+    At {
+        tracepoint: "net/net_dev_queue",
+        point: Point::Queued,
+        of: "skbaddr",
+        socket: "",
+        filter: |watched| format!("common_pid == {} && len >= {}", watched.thread, watched.least_bytes),
+    },
+    At {
+        tracepoint: "net/net_dev_start_xmit",
+        point: Point::Transmitted,
+        of: "skbaddr",
+        socket: "",
+        filter: long_enough,
+    },
+    At { tracepoint: "net/netif_rx", point: Point::Arrived, of: "skbaddr", socket: "", filter: long_enough },
+    At {
+        tracepoint: "net/napi_gro_receive_entry",
+        point: Point::Arrived,
+        of: "skbaddr",
+        socket: "",
+        filter: long_enough,
+    },
+    At {
+        tracepoint: "net/netif_receive_skb",
+        point: Point::Received,
+        of: "skbaddr",
+        socket: "",
+        filter: long_enough,
+    },
+    At {
+        tracepoint: "tcp/tcp_probe",
+        point: Point::Probed,
+        of: "skbaddr",
+        socket: "skaddr",
+        filter: |watched| {
+            let Watched { local_port, remote_port, .. } = watched;
+            format!("sport == {local_port} && dport == {remote_port} && data_len > 0")
+        },
+    },
+    At { tracepoint: "sock/sk_data_ready", point: Point::Ready, of: "skaddr", socket: "", filter: any },
+    At { tracepoint: "sched/sched_waking", point: Point::Waking, of: "pid", socket: "", filter: of_thread },
+    At { tracepoint: "sched/sched_wakeup", point: Point::Woken, of: "pid", socket: "", filter: of_thread },
+    At {
+        tracepoint: "sched/sched_switch",
+        point: Point::Running,
+        of: "next_pid",
+        socket: "",
+        filter: |watched| format!("next_pid == {}", watched.thread),
+    },
+];
+
+/// Bytes of all rings together, and of one at most.
+const ALL_BYTES: usize = 64 << 20;
+const MOST_BYTES: usize = 8 << 20;
+
+/// A packet that came longer ago than this was another one at the same address.
+const STALE_NS: u64 = 1_000_000_000;
+
+/// What a tracepoint wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Event {
+    ns: u64,
+    point: Point,
+    /// The packet, the socket or the thread.
+    of: u64,
+    /// The packet's socket, 0 where it does not say it.
+    socket: u64,
+}
+
+/// The tracepoints, as this kernel has them.
+pub struct Rings {
+    known: Vec<(&'static At, Format)>,
+    rings: Vec<Ring>,
+}
+
+impl Rings {
+    /// Reads what this kernel has, and tries whether it may be had. Tracepoints are left out that are not there or lack a field, those
+    /// that are `hidden`, and those of threads where this program knows its own threads by other numbers than the kernel's first ones.
+    pub fn open(hidden: &[&str]) -> Result<Rings> {
+        let tracefs = Tracefs::open()?;
+        let knows_threads = has_first_process_ids();
+        let mut known = Vec::new();
+        for at in AT {
+            let is_of_threads = at.point >= Point::Waking || at.of == "common_pid";
+            let is_hidden = hidden.contains(&at.tracepoint) || !knows_threads && is_of_threads;
+            let format = if is_hidden { None } else { tracefs.format(at.tracepoint)? };
+            let has = |format: &Format| {
+                let wanted = [at.of, at.socket].into_iter().filter(|field| !field.is_empty());
+                wanted.into_iter().all(|field| format.fields.contains_key(field))
+            };
+            known.extend(format.filter(has).map(|format| (at, format)));
+        }
+        let rings = Rings { known, rings: Vec::new() };
+        rings.may()?;
+        Ok(rings)
+    }
+
+    /// Whether they may be had: without what tells a connection's packets, or the right to it, there is nothing to see.
+    fn may(&self) -> Result<()> {
+        let without = |name: &str| Error::new("read", name, io::Error::from(io::ErrorKind::NotFound));
+        let (_, probe) = self
+            .known
+            .iter()
+            .find(|(at, _)| at.point == Point::Probed)
+            .ok_or_else(|| without("tcp/tcp_probe with skbaddr and skaddr (Linux 6.10)"))?;
+        let cpu = *cpus()?.first().ok_or_else(|| without("CPUs"))?;
+        Ring::open(cpu, 1)?.add(probe.id, "")
+    }
+
+    /// Whether nothing stamps this point.
+    pub fn lacks(&self, point: Point) -> bool {
+        !self.known.iter().any(|(at, _)| at.point == point)
+    }
+
+    /// Begins to watch.
+    pub fn begin(&mut self, watched: Watched) -> Result<()> {
+        self.rings.clear();
+        let cpus = cpus()?;
+        let bytes = (ALL_BYTES / cpus.len().max(1)).min(MOST_BYTES);
+        for cpu in cpus {
+            // Down to a power of two.
+            let mut ring = Ring::open(cpu, bytes.next_power_of_two() >> u32::from(!bytes.is_power_of_two()))?;
+            for (at, format) in &self.known {
+                ring.add(format.id, &(at.filter)(watched))?;
+            }
+            self.rings.push(ring);
+        }
+        self.rings.iter().try_for_each(Ring::begin)
+    }
+
+    /// Ends watching: the stamps in the order of their times, and how many records there was no room for.
+    pub fn end(&mut self) -> Result<(Vec<Stamp>, u64)> {
+        self.rings.iter().try_for_each(Ring::cease)?;
+        let (mut events, mut lost) = (Vec::new(), 0_u64);
+        for ring in &mut self.rings {
+            lost = lost.saturating_add(ring.take(|ns, written| {
+                events.extend(self.known.iter().find_map(|of| event(of, ns, written)))
+            })?);
+        }
+        self.rings.clear();
+        events.sort_by_key(|event: &Event| (event.ns, event.point));
+        Ok((of_connection(&events), lost))
+    }
+}
+
+/// What was written, where it is of this tracepoint: each begins with its number.
+fn event((at, format): &(&At, Format), ns: u64, written: &[u8]) -> Option<Event> {
+    let id = u16::from_ne_bytes(written.get(..2)?.try_into().ok()?);
+    if u64::from(id) != format.id {
+        return None;
+    }
+    let of = number(written, format.fields.get(at.of)?)?;
+    let socket = format.fields.get(at.socket).and_then(|place| number(written, place)).unwrap_or_default();
+    Some(Event { ns, point: at.point, of, socket })
+}
+
+/// A field of four or eight bytes.
+fn number(written: &[u8], (offset, size): &(usize, usize)) -> Option<u64> {
+    let bytes = written.get(*offset..offset.checked_add(*size)?)?;
+    match size {
+        4 => Some(u32::from_ne_bytes(bytes.try_into().ok()?).into()),
+        8 => Some(u64::from_ne_bytes(bytes.try_into().ok()?)),
+        _ => None,
+    }
+}
+
+/// The stamps of the connection among what all of the machine wrote, in the order of their times.
+fn of_connection(events: &[Event]) -> Vec<Stamp> {
+    let (mut sent, mut came, mut socket) = (HashSet::new(), HashMap::<u64, [Option<u64>; 2]>::new(), None);
+    let mut stamps = Vec::new();
+    for Event { ns, point, of, socket: own } in events.iter().copied() {
+        let mut stamp = |ns, point| stamps.push(Stamp { ns, point });
+        match point {
+            Point::Queued => {
+                // It passes a device above another one first.
+                if sent.insert(of) {
+                    stamp(ns, point);
+                }
+            }
+            Point::Transmitted if sent.remove(&of) => stamp(ns, point),
+            Point::Transmitted => {}
+            Point::Arrived => drop(came.insert(of, [Some(ns), None])),
+            Point::Received => came.entry(of).or_default()[1] = Some(ns),
+            Point::Probed => {
+                socket = Some(own);
+                let [arrived, received] = came.remove(&of).unwrap_or_default();
+                for (at, point) in [(arrived, Point::Arrived), (received, Point::Received)] {
+                    at.filter(|at| ns - at < STALE_NS).into_iter().for_each(|at| stamp(at, point));
+                }
+                stamp(ns, point);
+            }
+            Point::Ready if socket == Some(of) => stamp(ns, point),
+            Point::Ready => {}
+            Point::Locked | Point::Waking | Point::Woken | Point::Running => stamp(ns, point),
+        }
+    }
+    stamps.sort_by_key(|stamp| (stamp.ns, stamp.point));
+    stamps
+}
+
+/// The CPUs that run.
+fn cpus() -> Result<Vec<u32>> {
+    const PATH: &str = "/sys/devices/system/cpu/online";
+    let text = std::fs::read_to_string(PATH).map_err(|e| Error::new("read", PATH, e))?;
+    listed(&text).ok_or_else(|| Error::new("read", PATH, io::Error::from(io::ErrorKind::InvalidData)))
+}
+
+/// `0-3,8`.
+fn listed(text: &str) -> Option<Vec<u32>> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
+    };
+    let ranges: Option<Vec<_>> = text.trim().split(',').map(range).collect();
+    Some(ranges?.into_iter().flatten().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(ns: u64, point: Point, of: u64, socket: u64) -> Event {
+        Event { ns, point, of, socket }
+    }
+
+    #[test]
+    fn packets_are_followed_by_their_addresses() {
+        use Point::{Arrived, Locked, Probed, Queued, Ready, Received, Transmitted, Waking};
+        let events = [
+            event(1, Locked, 7, 0),
+            // Another one's packet, and another one's socket.
+            event(2, Transmitted, 0xB0, 0),
+            event(3, Queued, 0xA0, 0),
+            event(4, Arrived, 0xB0, 0),
+            event(5, Transmitted, 0xA0, 0),
+            // Below the device above.
+            event(6, Transmitted, 0xA0, 0),
+            event(7, Arrived, 0xC0, 0),
+            event(8, Received, 0xB0, 0),
+            event(9, Received, 0xC0, 0),
+            event(10, Ready, 0x5B, 0),
+            event(11, Probed, 0xC0, 0x5C),
+            event(12, Ready, 0x5B, 0),
+            event(13, Ready, 0x5C, 0),
+            event(14, Waking, 7, 0),
+        ];
+        let seen: Vec<_> = of_connection(&events).iter().map(|stamp| (stamp.ns, stamp.point)).collect();
+        let expected = [
+            (1, Locked),
+            (3, Queued),
+            (5, Transmitted),
+            (7, Arrived),
+            (9, Received),
+            (11, Probed),
+            (13, Ready),
+            (14, Waking),
+        ];
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn another_packet_at_the_same_address_is_no_arrival() {
+        use Point::{Arrived, Probed, Received};
+        let (old, now) = (5, 5 + STALE_NS);
+        let events =
+            [event(old, Arrived, 0xA0, 0), event(now - 1, Received, 0xA0, 0), event(now, Probed, 0xA0, 1)];
+        let seen: Vec<_> = of_connection(&events).iter().map(|stamp| stamp.point).collect();
+        assert_eq!(seen, [Received, Probed]);
+    }
+
+    #[test]
+    fn what_is_written_is_read_by_its_format() {
+        let fields = [("skbaddr", (8, 8)), ("skaddr", (16, 8)), ("pid", (8, 4))];
+        let fields = fields.map(|(name, place)| (name.to_owned(), place)).into();
+        let format = Format { id: 300, fields };
+        let mut written = vec![0; 24];
+        written[..2].copy_from_slice(&300_u16.to_ne_bytes());
+        written[8] = 9;
+        written[16] = 4;
+        let at = |tracepoint: &str| AT.iter().find(|at| at.tracepoint == tracepoint).unwrap();
+        let probe = (at("tcp/tcp_probe"), format.clone());
+        assert_eq!(super::event(&probe, 5, &written), Some(event(5, Point::Probed, 9, 4)));
+        assert_eq!(super::event(&probe, 5, &written[..12]), None, "cut");
+        let waking = (at("sched/sched_waking"), Format { id: 301, ..format });
+        assert_eq!(super::event(&waking, 5, &written), None, "another tracepoint's");
+        assert_eq!((listed("0-2,5\n"), listed(""), listed("a")), (Some(vec![0, 1, 2, 5]), None, None));
+    }
+}
