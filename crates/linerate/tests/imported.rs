@@ -14,6 +14,7 @@ mod made;
 mod others;
 mod read;
 mod refused;
+mod uncounted;
 mod unread;
 
 use linerate::record::import::{Given, Refusal, import};

@@ -12,6 +12,7 @@ mod onto;
 mod searches;
 mod slow;
 mod stability;
+mod steps;
 mod study;
 mod suites;
 mod tuning;

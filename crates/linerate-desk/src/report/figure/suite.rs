@@ -268,3 +268,22 @@ fn y_axis(values: &FigureValues) -> Axis {
     let name = if has_unit { name } else { format!("{name}, {}", values.unit) };
     Axis::new(&name, unit, scale)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_is_drawn_over_a_break() {
+        let at = |x: f64| Point::new(x, Estimate { median: x, low: None, high: None, n: 1 });
+        let points = [1.0, 2.0, 4.0, 8.0].map(at);
+        let ends = |breaks: &[u64]| -> Vec<(f64, f64)> {
+            let lines = lines(&points, breaks);
+            lines.iter().map(|line| (line[0][0], line[line.len() - 1][0])).collect()
+        };
+        assert_eq!(ends(&[]), [(1.0, 8.0)]);
+        assert_eq!(ends(&[3]), [(1.0, 2.0), (4.0, 8.0)]);
+        assert_eq!(ends(&[4]), [(1.0, 2.0), (4.0, 8.0)]);
+        assert_eq!(ends(&[1, 16]), [(1.0, 8.0)], "nothing is before the first, and nothing behind the last");
+    }
+}
