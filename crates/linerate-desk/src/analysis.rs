@@ -52,8 +52,8 @@ pub use imported::{ImportedNumber, imported};
 pub use ladder::{Cost, CpuTime, Layer, below};
 pub use measures::{Measure, measure, sent_late, shown};
 pub use runs::{
-    FactsDiffer, ImportedCompared, LEAST_RUNS, NumberCompared, RunNumbers, RunsCompared, SideEntry,
-    compare_runs,
+    FactsDiffer, FigureCompared, ImportedCompared, LEAST_RUNS, NumberCompared, RunNumbers, RunsCompared,
+    SideEntry, compare_runs,
 };
 pub use stability::{Abnormal, Drift};
 pub use stream::{

@@ -5,8 +5,10 @@
 //! than six runs a side nothing can be told. Only like is compared with like: the same rung, direction,
 //! number of flows, wait and message size.
 
+mod figures;
 mod imported;
 
+pub use figures::FigureCompared;
 pub use imported::ImportedCompared;
 
 use super::arms::{ALPHA, Verdict};
@@ -42,6 +44,9 @@ pub struct RunsCompared {
     /// What another tool measured on both sides.
     #[serde(default)]
     pub imported: Vec<ImportedCompared>,
+    /// The curves that suites have on both sides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<FigureCompared>,
     /// Numbers that only one side has.
     pub left_out: Vec<String>,
     /// Of all numbers, imported ones too: different if any is, the same if all are.
@@ -112,6 +117,7 @@ pub struct SideEntry {
 pub struct RunNumbers {
     numbers: BTreeMap<(Case, u64), Estimate>,
     imported: BTreeMap<imported::Key, f64>,
+    figures: BTreeMap<figures::Key, figures::OfCurve>,
     facts: BTreeMap<String, String>,
 }
 
@@ -123,6 +129,7 @@ impl RunNumbers {
         RunNumbers {
             numbers: curves.filter_map(|curve| number(&analysis, curve)).collect(),
             imported: imported::numbers(recording),
+            figures: figures::numbers(&analysis),
             facts: facts(recording),
         }
     }
@@ -185,10 +192,11 @@ pub fn compare_runs(a: &[RunNumbers], b: &[RunNumbers], margin: f64) -> RunsComp
     }
     numbers.sort_by_key(|number| std::cmp::Reverse(super::height(&number.rung)));
     let (mut imported, strangers) = imported::compared(a, b, margin);
-    left_out.extend(strangers);
-    judge(&mut numbers, &mut imported);
-    let verdicts = numbers.iter().map(|number| number.verdict);
-    let verdict = Verdict::of_all(verdicts.chain(imported.iter().map(|number| number.verdict)));
+    let (mut figures, alone) = figures::compared(a, b, margin);
+    left_out.extend(strangers.into_iter().chain(alone));
+    judge(&mut numbers, &mut imported, &mut figures);
+    let ours = numbers.iter().map(|number| number.verdict).chain(figures.iter().map(|curve| curve.verdict));
+    let verdict = Verdict::of_all(ours.chain(imported.iter().map(|number| number.verdict)));
     RunsCompared {
         a_runs: a.len() as u32,
         b_runs: b.len() as u32,
@@ -198,15 +206,17 @@ pub fn compare_runs(a: &[RunNumbers], b: &[RunNumbers], margin: f64) -> RunsComp
         verdict,
         numbers,
         imported,
+        figures,
         left_out,
     }
 }
 
 /// Adjusts each p for all numbers, and claims the differences that stand.
-fn judge(numbers: &mut [NumberCompared], imported: &mut [ImportedCompared]) {
+fn judge(numbers: &mut [NumberCompared], imported: &mut [ImportedCompared], figures: &mut [FigureCompared]) {
     let ours = numbers.iter_mut().map(|number| (&mut number.p_adjusted, &mut number.verdict));
     let theirs = imported.iter_mut().map(|number| (&mut number.p_adjusted, &mut number.verdict));
-    let all: Vec<(&mut Option<f64>, &mut Verdict)> = ours.chain(theirs).collect();
+    let curves = figures.iter_mut().map(|curve| (&mut curve.p_adjusted, &mut curve.verdict));
+    let all: Vec<(&mut Option<f64>, &mut Verdict)> = ours.chain(theirs).chain(curves).collect();
     let ps: Vec<f64> = all.iter().map(|(p, _)| p.unwrap_or(f64::NAN)).collect();
     for ((p, verdict), adjusted) in all.into_iter().zip(holm(&ps)) {
         *p = Some(adjusted).filter(|p| p.is_finite());

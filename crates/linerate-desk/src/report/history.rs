@@ -71,7 +71,12 @@ fn one(history: &History) -> String {
         _ => String::new(),
     };
     let mut lines = vec![format!("{}: {runs}, {when}, plan {}", history.target, history.plan), String::new()];
-    lines.extend(table(history).into_iter().map(|line| format!("{INDENT}{line}")));
+    match history.figures.is_empty() {
+        true => lines.push(format!(
+            "{INDENT}no number of a ladder: `linerate compare` compares runs of suites and plans"
+        )),
+        false => lines.extend(table(history).into_iter().map(|line| format!("{INDENT}{line}"))),
+    }
     let changes: Vec<String> = history.figures.iter().flat_map(|figure| changes(history, figure)).collect();
     if !changes.is_empty() {
         lines.push(String::new());

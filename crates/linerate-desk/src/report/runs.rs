@@ -6,7 +6,8 @@ use super::line::{TEXT_WIDTH, wrapped};
 use super::suite::written as in_unit;
 use super::{Page, note};
 use crate::analysis::{
-    FactsDiffer, ImportedCompared, LEAST_RUNS, NumberCompared, RunsCompared, SideEntry, Verdict,
+    FactsDiffer, FigureCompared, ImportedCompared, LEAST_RUNS, NumberCompared, RunsCompared, SideEntry,
+    Verdict,
 };
 use crate::plan;
 use crate::unit::{Bytes, counted, percent, signed_percent, significant};
@@ -42,8 +43,11 @@ pub fn runs_json(compared: &RunsCompared) -> String {
 pub fn runs_text(compared: &RunsCompared, page: Page) -> String {
     let width = page.width.map_or(TEXT_WIDTH, usize::from).min(TEXT_WIDTH);
     let mut lines = wrapped(&sentence(compared), width);
-    lines.push(String::new());
-    lines.extend(table(compared).iter().map(|line| format!("{INDENT}{line}")));
+    let table = table(compared);
+    if table.len() > 1 {
+        lines.push(String::new());
+        lines.extend(table.iter().map(|line| format!("{INDENT}{line}")));
+    }
     let runs = format!(
         "A: {}, B: {}; ± is how far a run's own interval reaches.",
         counted(compared.a_runs, "run"),
@@ -200,7 +204,28 @@ fn lines(compared: &RunsCompared) -> Vec<Line> {
         is_gain: it.is_gain,
         verdict: it.verdict,
     });
-    ours.chain(theirs).collect()
+    let curves = compared.figures.iter().map(|it| Line {
+        name: curve_name(it),
+        a: [in_unit(it.a.median, &it.unit), "-".into()],
+        b: [in_unit(it.b.median, &it.unit), "-".into()],
+        change: it.change,
+        low: it.low,
+        high: it.high,
+        p: it.p_adjusted,
+        is_gain: it.is_gain,
+        verdict: it.verdict,
+    });
+    ours.chain(theirs).chain(curves).collect()
+}
+
+/// `003-F3 TCP, sleeping, over 12 levels`, `f my library at 64 KiB`.
+fn curve_name(it: &FigureCompared) -> String {
+    let over = match it.levels.as_slice() {
+        [level] => format!("at {level}"),
+        levels => format!("over {}", counted(levels.len(), "level")),
+    };
+    let parts = [&*it.figure, &*it.series, &*over];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// `iperf3 TCP 128 KiB throughput, mean, receives`.
