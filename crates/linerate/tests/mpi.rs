@@ -217,7 +217,7 @@ fn together(rung: &str, flows: u64, (vary, arms): (&str, usize)) {
         std::fs::write(&path, text(one).replacen("together", &format!("together-{}", one.0), 1)).unwrap();
         command.arg("--plan").arg(path);
     }
-    let output = command.args(&SHORT[..4]).output().unwrap();
+    let output = command.args(SHORT).output().unwrap();
     assert!(output.status.success(), "{}", words(&output));
     let lines = recorded(folder.path());
     assert!(!lines.iter().any(|line| line["event"] == "unavailable"), "{}", words(&output));

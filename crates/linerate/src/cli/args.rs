@@ -201,7 +201,7 @@ pub struct Run {
     #[arg(help_heading = WHAT)]
     pub passes: Option<u32>,
     /// Only these message sizes instead of the profile's, and those that the ladder's table states: 64 B, 1 KiB
-    /// and 1 MiB. May be repeated.
+    /// and 1 MiB. Cases of suites and plans that say their own sizes keep them. May be repeated.
     #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = message_size, help_heading = WHAT)]
     pub sizes: Vec<u64>,
     /// Set a knob, for all rungs or for one: tcp.congestion-control=reno,

@@ -10,15 +10,12 @@ use super::state::remember;
 use super::suite;
 use super::watch::lines;
 use super::{farewell, print, settle};
-use crate::plan::{Arm, Plan, Profile, Rungs, Setting, SettingError, Suite, Target, View, said_twice, sizes};
+use crate::plan::{Arm, Plan, Profile, Rungs, Setting, SettingError, Target, View, said_twice, sizes};
 use crate::report::text;
 use crate::schedule::schedule_of;
 use crate::vocabulary::{Engine, RUNGS, Rung};
 use crate::{Error, Result};
 use std::process::ExitCode;
-
-/// What a case of a plan says in place of sizes: those of the profile.
-const LADDER: &str = "ladder";
 
 /// Measures, prints the report, and says how it ended.
 pub fn main(args: &Run) -> Result<ExitCode> {
@@ -30,11 +27,6 @@ pub fn main(args: &Run) -> Result<ExitCode> {
     }
     let files = args.plans.iter().map(|path| suite::of_file(path)).collect::<Result<Vec<_>>>()?;
     let suites = suite::of_figures([args.suites.clone(), files].concat(), &args.figures)?;
-    let own_sizes =
-        |suite: &Suite| suite.cases.iter().all(|case| case.sizes.iter().all(|size| size != LADDER));
-    if !args.sizes.is_empty() && !suites.is_empty() && suites.iter().all(own_sizes) {
-        return Err(Error::usage("a suite says which sizes it measures", "leave out --sizes"));
-    }
     suite::put_into(&mut plan, suites, &args.hosts)?;
     let earlier = args.onto.as_ref().map(|path| Earlier::read(path, &plan, args)).transpose()?;
     let is_known = earlier.as_ref().is_some_and(|earlier| earlier.was_complete);

@@ -120,7 +120,7 @@ fn a_broken_pair_leaves_the_other_measured() {
         let why = |not: &Value| not["why"].as_str().unwrap().contains(part);
         left_out.iter().any(|not| not["what"] == what && why(not))
     };
-    assert!(is_told("network.tcp ping-pong sleeping c>d", "moved no byte"), "{left_out:?}");
+    assert!(is_told("mine.round-trips, network.tcp ping-pong sleeping c>d", "moved no byte"), "{left_out:?}");
     assert!(is_told("network.udp c>d", "gave no answer"), "{left_out:?}");
     // Both connections were under way in the first step; the broken one is tried once more, and then left out.
     let steps = of_event(&lines, "step");

@@ -2,7 +2,7 @@
 //! its message rates, else its edition.
 
 use super::lines::{Line, lines};
-use super::row::{QUICKEST, SLOWEST, Shared, whole};
+use super::row::{Shared, whole};
 use super::{Draft, Read, Run};
 use crate::vocabulary::{Pattern, Quantity, Statistic};
 
@@ -190,7 +190,8 @@ fn add(row: &Row, mbyte: f64, draft: &mut Draft) {
     for (name, value) in &row.cells {
         let meaning = match name.as_str() {
             "t[usec]" | "t_avg[usec]" | "t_pure[usec]" => ((time, Statistic::Mean), 1e3),
-            "t_min[usec]" | "t_max[usec]" => ((time, Statistic::Mean), 1e3),
+            "t_min[usec]" => ((time, Statistic::Least), 1e3),
+            "t_max[usec]" => ((time, Statistic::Greatest), 1e3),
             "t_ovrl[usec]" => ((time, Statistic::Mean), 1e3),
             "overlap[%]" => ((Quantity::Overlap, Statistic::Mean), 0.01),
             RATE => ((Quantity::Throughput, Statistic::Mean), mbyte),
@@ -209,12 +210,11 @@ fn add(row: &Row, mbyte: f64, draft: &mut Draft) {
                 continue;
             }
         };
-        let of_rank = match name.as_str() {
+        let of_ranks = match name.as_str() {
             "t_ovrl[usec]" => overlapped.clone(),
-            "t_min[usec]" => shared.of_rank(Some(QUICKEST)),
-            "t_max[usec]" => shared.of_rank(Some(SLOWEST)),
+            "t_min[usec]" | "t_max[usec]" => shared.of_ranks(),
             _ => shared.clone(),
         };
-        draft.add(of_rank.row(meaning.0, (*value, meaning.1), (None, name)));
+        draft.add(of_ranks.row(meaning.0, (*value, meaning.1), (None, name)));
     }
 }

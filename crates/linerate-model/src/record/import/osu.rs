@@ -1,7 +1,7 @@
 //! The OSU micro-benchmarks: a title, the names of the columns, a line a message size.
 
 use super::lines::{Line, lines};
-use super::row::{QUICKEST, SLOWEST, Shared, whole};
+use super::row::{Shared, whole};
 use super::{Draft, Read, Run};
 use crate::vocabulary::{Pattern, Quantity, Statistic};
 
@@ -76,13 +76,6 @@ struct Test {
     half: bool,
 }
 
-/// Whose time a column is, where it is one rank's: the mean over its own repetitions, and not the least of them.
-fn rank(column: &str) -> Option<&'static str> {
-    [("Min", QUICKEST), ("Max", SLOWEST)]
-        .into_iter()
-        .find_map(|(name, rank)| column.contains(name).then_some(rank))
-}
-
 impl Test {
     fn titled(title: &str, draft: &mut Draft) -> Test {
         let (name, version) = title.rsplit_once(" v").unwrap_or((title, ""));
@@ -123,8 +116,10 @@ impl Test {
         for (name, word) in cells() {
             if let Some((what, scale)) = self.meaning(name) {
                 if let Some(value) = draft.keep(line.number(word)) {
-                    let of_rank = shared.of_rank(rank(name));
-                    draft.add(of_rank.row(what, (value, scale), (None, name)));
+                    // The least and the greatest are of the ranks, of which each has the mean of its repetitions.
+                    let is_of_ranks = [Statistic::Least, Statistic::Greatest].contains(&what.1);
+                    let shared = if is_of_ranks { shared.of_ranks() } else { shared.clone() };
+                    draft.add(shared.row(what, (value, scale), (None, name)));
                 }
             } else if !["Size", "Iterations", VALIDATION].contains(&name) {
                 draft.unread(format!("line {}, {name}", line.number), word);
@@ -141,6 +136,8 @@ impl Test {
         };
         let statistic = match percentile() {
             Some(percent) => Statistic::Percentile(percent.into()),
+            None if name.contains("Min") => Statistic::Least,
+            None if name.contains("Max") => Statistic::Greatest,
             None => Statistic::Mean,
         };
         let time = if self.half { Quantity::HalfRoundTrip } else { Quantity::OperationTime };

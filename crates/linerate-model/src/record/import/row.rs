@@ -78,15 +78,10 @@ pub(super) struct Shared {
     pub line: Option<u64>,
 }
 
-/// Of all ranks of a collective operation, the one with the least mean time, and the one with the greatest.
-pub(super) const QUICKEST: &str = "the quickest rank's";
-pub(super) const SLOWEST: &str = "the slowest rank's";
-
 impl Shared {
-    /// The same of one rank; of all where none is said.
-    pub fn of_rank(&self, rank: Option<&str>) -> Shared {
-        let test = rank.map_or(self.test.clone(), |rank| format!("{}, {rank}", self.test));
-        Shared { test, ..self.clone() }
+    /// The same of the ranks of an operation, of which each has one mean: none of its repetitions is a sample then.
+    pub fn of_ranks(&self) -> Shared {
+        Shared { test: format!("{}, mean of each rank", self.test), samples: None, ..self.clone() }
     }
 
     /// A row with one value, in the unit of the file: `scale` of ours are one of its.
