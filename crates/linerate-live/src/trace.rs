@@ -185,8 +185,8 @@ fn by_rings(request: &MeetRequest) -> Seen {
     })
 }
 
-/// Acknowledgements have Ethernet's header more than the least of a message, and a block or two of SACK.
-const TOLD_BYTES: u64 = 14 + 20;
+/// More than what an acknowledgement has beside the headers of a message: Ethernet's header, and two blocks of SACK.
+const TOLD_BYTES: u64 = 14 + 20 + 1;
 
 /// Whether this is root, and nobody's root alone.
 fn is_root_of_all() -> bool {

@@ -27,6 +27,7 @@ struct net { struct ns_common ns; } FIELDS;
 typedef struct { struct net *net; } possible_net_t;
 struct list_head { struct list_head *next; } FIELDS;
 struct net_device { possible_net_t nd_net; struct { struct list_head lower; } FIELDS adj_list; } FIELDS;
+struct netdev_adjacent { struct net_device *dev; struct list_head list; } FIELDS;
 struct sock_common { u16 skc_num; u16 skc_dport; possible_net_t skc_net; } FIELDS;
 typedef struct { int owned; } FIELDS socket_lock_t;
 struct sock { struct sock_common __sk_common; socket_lock_t sk_lock; } FIELDS;
@@ -94,11 +95,22 @@ INLINE int in_net(const struct watched *w, const struct sk_buff *skb)
 	return skb->dev->nd_net.net->ns.inum == w->net;
 }
 
-// A packet passes a VLAN's or a bond's device and then the one below it: it counts where there is none below.
-INLINE int is_lowest(const struct sk_buff *skb)
+// A packet passes a VLAN's or a bond's device and then the one below it: it counts where there is none below in the network
+// namespace that is watched.
+INLINE int is_lowest(const struct watched *w, const struct sk_buff *skb)
 {
-	const struct list_head *lower = &skb->dev->adj_list.lower;
-	return lower->next == lower;
+	const struct list_head *lower = &skb->dev->adj_list.lower, *next = lower->next;
+	if (next == lower)
+		return 1;
+	const struct netdev_adjacent *first =
+		(void *)((u64)next - __builtin_preserve_field_info(((struct netdev_adjacent *)0)->list, 0));
+	struct net_device *below;
+	struct net *net;
+	u32 inum;
+	if (read_kernel(&below, sizeof(below), &first->dev) || read_kernel(&net, sizeof(net), &below->nd_net.net) ||
+	    read_kernel(&inum, sizeof(inum), &net->ns.inum))
+		return 1;
+	return inum != w->net;
 }
 
 INLINE int of_socket(const struct watched *w, const struct sock *sk)

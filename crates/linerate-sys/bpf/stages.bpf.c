@@ -61,7 +61,10 @@ INLINE int sent(u64 *args, u32 point)
 		lane->sent = 0;
 		return stamp_in(lane, point);
 	}
-	if (!is_lowest(skb) || !carries(w, skb->head + skb->network_header, 1))
+	// One that was dropped between the points leaves its address to another one.
+	if (point == QUEUED)
+		lane->sent = 0;
+	if (!is_lowest(w, skb) || !carries(w, skb->head + skb->network_header, 1))
 		return 0;
 	if (point == QUEUED)
 		lane->sent = (u64)skb;
@@ -81,6 +84,9 @@ INLINE int came(u64 *args, u32 point)
 		lane->came = 0;
 		return stamp_in(lane, point);
 	}
+	// One that was merged into another leaves its address, too.
+	if (point == ARRIVED)
+		lane->came = 0;
 	if (!carries(w, skb->data, 0))
 		return 0;
 	if (point == ARRIVED)

@@ -66,7 +66,7 @@ SEC("tp_btf/net_dev_queue") int queued(u64 *args)
 {
 	const struct sk_buff *skb = (void *)args[0];
 	struct watched *w = what();
-	if (!w || !in_net(w, skb) || !is_lowest(skb))
+	if (!w || !in_net(w, skb) || !is_lowest(w, skb))
 		return 0;
 	u32 bytes = carries(w, skb->head + skb->network_header, 1);
 	if (!bytes)

@@ -40,7 +40,7 @@ pub fn past_cache(file: &File, writes: bool) -> Result<File> {
     let opened = openat(CWD, &object, flags, Mode::empty()).map_err(|e| fail("open", e.into()))?;
     let opened = File::from(opened);
     let mut probe = Pages::filled(BLOCK as usize)?;
-    // A block that is larger than ours is told here, and not in mid-file.
+    // A block that is larger than ours is told here, of a file that has data; of an empty one by its first write.
     match opened.read_at(&mut probe, 0) {
         Ok(_) => Ok(opened),
         Err(error) => Err(fail("read", error)),
@@ -75,6 +75,13 @@ impl Queue {
     fn new() -> Result<Queue> {
         let fail = |e| Error::new("io_uring_setup", format!("a ring of {DEPTH}"), e);
         let ring = IoUring::new(DEPTH as u32).map_err(fail)?;
+        // Linux 5.6 has these requests, and this question.
+        let unknown = |e| Error::new("io_uring_register", "its requests", e);
+        let mut known = io_uring::Probe::new();
+        ring.submitter().register_probe(&mut known).map_err(unknown)?;
+        if ![opcode::Read::CODE, opcode::Write::CODE].iter().all(|code| known.is_supported(*code)) {
+            return Err(unknown(io::ErrorKind::Unsupported.into()));
+        }
         Ok(Queue {
             ring,
             pages: ManuallyDrop::new(Pages::filled(DEPTH * PIECE)?),

@@ -71,7 +71,10 @@ impl Search {
         let here = found.iter().flat_map(|found| &found.rounds).filter(|round| round.upon == base.arms());
         let raced: BTreeSet<u32> =
             here.flat_map(|round| round.compared.candidates.iter().map(|one| one.arm)).collect();
-        let is_left = |arm: &u32| !raced.contains(arm) && !self.refused.contains(arm);
+        let is_left = |arm: &u32| {
+            let number = base.with(*arm).number();
+            !raced.contains(arm) && !self.refused.contains(arm) && !never_ran(recording, number)
+        };
         let all: Vec<u32> = candidates_upon(&self.plan, base).into_iter().filter(is_left).collect();
         // What a host does not grant is known from its warm-up: no block is spent on it, but where nothing else is left to race.
         let is_granted = |arm: &u32| !is_refused(recording, &self.plan, base, *arm);
@@ -90,12 +93,14 @@ impl Search {
     /// How many times as long as planned the last block took: what starts a job is another time on each host.
     fn pace(&self, recording: &Recording) -> f64 {
         let block_of = |step: &StepRecord| self.tuning.comparison.block_of(step.pass);
-        let Some(last) = recording.steps.last().map(block_of).filter(|block| *block > 0) else { return 1.0 };
+        // Behind the last block there may be probes of the next round.
+        let Some(at) = recording.steps.iter().rposition(|step| block_of(step) > 0) else { return 1.0 };
+        let (steps, last) = (&recording.steps[..=at], block_of(&recording.steps[at]));
         let end = |step: &StepRecord| step.at_ns.saturating_add(step.duration_ns);
         let arms: BTreeSet<u32> =
-            recording.steps.iter().filter(|step| block_of(step) == last).map(|step| step.case.arm).collect();
-        let begun = recording.steps.iter().rev().find(|step| block_of(step) != last).map_or(0, end);
-        let took_ns = recording.steps.last().map_or(0, end).saturating_sub(begun);
+            steps.iter().filter(|step| block_of(step) == last).map(|step| step.case.arm).collect();
+        let begun = steps.iter().rev().find(|step| block_of(step) != last).map_or(0, end);
+        let took_ns = steps.last().map_or(0, end).saturating_sub(begun);
         (took_ns as f64 / self.arms.block_ns(&arms).max(1) as f64).max(1.0)
     }
 
@@ -144,7 +149,8 @@ impl Search {
     /// Each arm's rates, of those that were never visited.
     fn probes(&self, arms: &BTreeSet<u32>, recording: &Recording) -> Vec<Visit> {
         let is_known = |arm: &u32| recording.steps.iter().any(|step| step.case.arm == *arm);
-        let unknown: Vec<u32> = arms.iter().copied().filter(|arm| !is_known(arm)).collect();
+        let is_asked = |arm: &u32| !is_known(arm) && !never_ran(recording, *arm);
+        let unknown: Vec<u32> = arms.iter().copied().filter(is_asked).collect();
         let round = |probe| self.arms.visits_of(0, Why::Probe, &unknown, Some(probe));
         (0..PROBES).flat_map(round).collect()
     }
@@ -220,6 +226,12 @@ impl Search {
             visit.why == Why::Confirm && block > 0 && (block - 1).is_multiple_of(BLOCKS_OF_ROUND)
         })
     }
+}
+
+/// Whether it failed and has no step: it is not probed again, and the race goes on without it.
+fn never_ran(recording: &Recording, arm: u32) -> bool {
+    let has_failed = |not: &NotMeasured| not.after_steps.is_some() && not.arm == Some(arm);
+    recording.unavailable.iter().any(has_failed) && !recording.steps.iter().any(|step| step.case.arm == arm)
 }
 
 impl Planner for Search {

@@ -183,7 +183,9 @@ impl Ends<'_> {
                     if may_end && self.is_over()? {
                         return Ok(Came::Over);
                     }
-                    if since.get_or_insert_with(Instant::now).elapsed() + LOOK > limit {
+                    // A first look that slept has waited for so long already.
+                    let slept = if W::SLEEPS { LOOK } else { Duration::ZERO };
+                    if since.get_or_insert_with(Instant::now).elapsed() + slept > limit {
                         return Ok(Came::Nothing);
                     }
                 }

@@ -359,7 +359,7 @@ pub const FAULTS: &[FaultEntry] = &[
         model: "beside a busy process on its CPU it keeps almost none of it, where an ordinary one keeps half",
         source: "sched(7), SCHED_IDLE: the weight is 3 where an ordinary thread's is 1024, kernel/sched/sched.h",
         imitates: "a receiver that was started by nice, chrt or a unit of low priority",
-        hint: "with --fault cpu-hog=1 --set cpu.placement=0/1: alone on its CPU it loses nothing",
+        hint: "with --fault cpu-hog=1 --set cpu.placement=0/1: alone on its CPU it loses its wake-ups' wait for the thread that keeps that CPU awake",
     },
     FaultEntry {
         name: "competing-flow",

@@ -8,7 +8,7 @@ use super::{Point, Stamp, Watched, has_first_process_ids};
 use crate::perf_ring::Ring;
 use crate::tracefs::{Format, Tracefs};
 use crate::{Error, Result};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io;
 
 /// A tracepoint, the point that it stamps, and the fields without which it tells nothing.
@@ -127,7 +127,9 @@ impl Rings {
         let knows_threads = has_first_process_ids();
         let mut known = Vec::new();
         for at in AT {
-            let is_of_threads = at.point >= Point::Waking || at.of == "common_pid";
+            // What is queued is told by its thread, and what is transmitted by what was queued.
+            let is_of_threads =
+                at.point >= Point::Waking || at.point <= Point::Transmitted || at.of == "common_pid";
             let is_hidden = hidden.contains(&at.tracepoint) || !knows_threads && is_of_threads;
             let format = if is_hidden { None } else { tracefs.format(at.tracepoint)? };
             let has = |format: &Format| {
@@ -210,34 +212,85 @@ fn number(written: &[u8], (offset, size): &(usize, usize)) -> Option<u64> {
     }
 }
 
+/// A packet that goes out.
+#[derive(Default)]
+struct Way {
+    /// The place of its stamp as it was queued.
+    queued: usize,
+    /// The same as it was transmitted.
+    transmitted: Option<usize>,
+    /// Whether it came to another host of this machine, which may send it on.
+    left: bool,
+}
+
+/// The packets that go out, by their addresses. One that passes a device above another one is queued and transmitted at
+/// each, in a row: the lowest counts.
+#[derive(Default)]
+struct Out {
+    packets: HashMap<u64, Way>,
+    last: u64,
+}
+
+impl Out {
+    fn queued(&mut self, of: u64, ns: u64, stamps: &mut Vec<Stamp>) {
+        match self.packets.get(&of) {
+            Some(way) if way.left => {}
+            Some(way) if self.last == of => stamps[way.queued].ns = ns,
+            _ => {
+                self.packets.insert(of, Way { queued: stamps.len(), ..Way::default() });
+                self.last = of;
+                stamps.push(Stamp { ns, point: Point::Queued });
+            }
+        }
+    }
+
+    fn transmitted(&mut self, of: u64, ns: u64, stamps: &mut Vec<Stamp>) {
+        match self.packets.get_mut(&of) {
+            Some(way) if way.transmitted.is_none() => {
+                way.transmitted = Some(stamps.len());
+                stamps.push(Stamp { ns, point: Point::Transmitted });
+            }
+            Some(Way { transmitted: Some(at), left: false, .. }) if self.last == of => stamps[*at].ns = ns,
+            _ => {}
+        }
+    }
+
+    fn left(&mut self, of: u64) {
+        self.packets.entry(of).and_modify(|way| way.left = true);
+    }
+}
+
 /// The stamps of the connection among what all of the machine wrote, in the order of their times.
 fn of_connection(events: &[Event]) -> Vec<Stamp> {
-    let (mut sent, mut came, mut socket) = (HashSet::new(), HashMap::<u64, [Option<u64>; 2]>::new(), None);
-    let mut stamps = Vec::new();
+    let (mut out, mut came, mut socket) = (Out::default(), HashMap::<u64, [Option<u64>; 2]>::new(), None);
+    let mut stamps: Vec<Stamp> = Vec::new();
     for Event { ns, point, of, socket: own } in events.iter().copied() {
-        let mut stamp = |ns, point| stamps.push(Stamp { ns, point });
         match point {
-            Point::Queued => {
-                // It passes a device above another one first.
-                if sent.insert(of) {
-                    stamp(ns, point);
-                }
+            Point::Queued => out.queued(of, ns, &mut stamps),
+            Point::Transmitted => out.transmitted(of, ns, &mut stamps),
+            Point::Arrived => {
+                out.left(of);
+                came.insert(of, [Some(ns), None]);
             }
-            Point::Transmitted if sent.remove(&of) => stamp(ns, point),
-            Point::Transmitted => {}
-            Point::Arrived => drop(came.insert(of, [Some(ns), None])),
-            Point::Received => came.entry(of).or_default()[1] = Some(ns),
+            Point::Received => {
+                out.left(of);
+                came.entry(of).or_default()[1] = Some(ns);
+            }
             Point::Probed => {
+                // The answer came: what was sent is gone.
+                out = Out::default();
                 socket = Some(own);
                 let [arrived, received] = came.remove(&of).unwrap_or_default();
                 for (at, point) in [(arrived, Point::Arrived), (received, Point::Received)] {
-                    at.filter(|at| ns - at < STALE_NS).into_iter().for_each(|at| stamp(at, point));
+                    let at = at.filter(|at| ns - at < STALE_NS);
+                    stamps.extend(at.map(|at| Stamp { ns: at, point }));
                 }
-                stamp(ns, point);
+                stamps.push(Stamp { ns, point });
             }
-            Point::Ready if socket == Some(of) => stamp(ns, point),
-            Point::Ready => {}
-            Point::Locked | Point::Waking | Point::Woken | Point::Running => stamp(ns, point),
+            Point::Ready if socket != Some(of) => {}
+            Point::Ready | Point::Locked | Point::Waking | Point::Woken | Point::Running => {
+                stamps.push(Stamp { ns, point });
+            }
         }
     }
     stamps.sort_by_key(|stamp| (stamp.ns, stamp.point));
@@ -278,8 +331,9 @@ mod tests {
             event(2, Transmitted, 0xB0, 0),
             event(3, Queued, 0xA0, 0),
             event(4, Arrived, 0xB0, 0),
-            event(5, Transmitted, 0xA0, 0),
-            // Below the device above.
+            event(4, Transmitted, 0xA0, 0),
+            // At the device below.
+            event(5, Queued, 0xA0, 0),
             event(6, Transmitted, 0xA0, 0),
             event(7, Arrived, 0xC0, 0),
             event(8, Received, 0xB0, 0),
@@ -293,8 +347,8 @@ mod tests {
         let seen: Vec<_> = of_connection(&events).iter().map(|stamp| (stamp.ns, stamp.point)).collect();
         let expected = [
             (1, Locked),
-            (3, Queued),
-            (5, Transmitted),
+            (5, Queued),
+            (6, Transmitted),
             (7, Arrived),
             (9, Received),
             (11, Probed),

@@ -14,7 +14,11 @@ pub fn has_room(path: &Path) -> Result<()> {
     if path == Path::new("-") {
         return Err(Error::usage("`-` is no file: standard output has what is told", "name a file"));
     }
-    let is_new = !path.exists();
+    // A pipe's reader would take the end of this look for the end of all.
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        return Ok(());
+    }
+    let is_new = std::fs::symlink_metadata(path).is_err();
     let opened = OpenOptions::new().append(true).create(true).open(path);
     opened.map_err(|error| Error::io("write", path.display().to_string(), error))?;
     if is_new {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::unit::{counted, percent};
-use crate::vocabulary::metric::NEIGHBOURS_SHARE;
+use crate::vocabulary::metric::{NEIGHBOURS_SHARE, THROUGHPUT};
 
 /// Why nothing is told where the positive control fails.
 const MISSED: &str = "the positive control, which is the base slowed by a known share, was not found slower";
@@ -117,11 +117,19 @@ impl Look<'_> {
             let margin = metric.margin?;
             // Of the two ends that with the lesser loss: it is at least so much worse.
             let least = [change.low, change.high].map(|end| end.map(|end| -metric.gain(end)));
+            let [base, value] =
+                [self.blocks.estimate(0, metric)?.median, self.blocks.estimate(arm, metric)?.median];
+            // Their share falls also where the test takes what nobody had: they lose what their own rate loses.
+            let rate = |number: u32, share: f64| {
+                Some(share / (1.0 - share) * self.blocks.estimate(number, &THROUGHPUT)?.median)
+            };
+            let loses = metric.key != NEIGHBOURS_SHARE.key
+                || rate(arm, value).zip(rate(0, base)).is_none_or(|(now, then)| now < (1.0 - margin) * then);
             Some(Guard {
                 name: metric.key.into(),
-                base: self.blocks.estimate(0, metric)?.median,
-                value: self.blocks.estimate(arm, metric)?.median,
-                is_worse: least.iter().all(|loss| loss.is_some_and(|loss| loss > margin)),
+                base,
+                value,
+                is_worse: loses && least.iter().all(|loss| loss.is_some_and(|loss| loss > margin)),
                 margin,
                 change,
             })

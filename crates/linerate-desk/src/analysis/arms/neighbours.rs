@@ -37,9 +37,10 @@ fn of_host(delta: &HostDelta, sockets: &[SocketRecord]) -> Option<(f64, f64)> {
     let payload: f64 = own.filter_map(|one| one.moved.get("bytes_received")).map(|bytes| *bytes as f64).sum();
     let again = sockets.iter().filter_map(|one| one.moved.get("bytes_retrans"));
     let again: f64 = again.map(|bytes| *bytes as f64).sum();
-    let wires = || delta.interfaces.iter().filter(|interface| interface.name != LOOPBACK);
-    let carried: f64 = wires().map(|interface| interface.rx_bytes as f64).sum();
-    let packets: f64 = wires().map(|interface| interface.rx_packets as f64).sum();
+    // The busiest one: what passes a VLAN, a bond or a bridge is counted there and at the one below.
+    let wires = delta.interfaces.iter().filter(|interface| interface.name != LOOPBACK);
+    let busiest = wires.max_by_key(|interface| interface.rx_bytes)?;
+    let (carried, packets) = (busiest.rx_bytes as f64, busiest.rx_packets as f64);
     let expected = payload + again + (HEADERS * packets).max(OF_PAYLOAD * payload) + SMALL_TALK;
     (payload > SMALL_TALK && carried > 0.0).then_some(((carried - expected).max(0.0), payload))
 }

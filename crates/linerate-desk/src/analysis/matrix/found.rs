@@ -8,7 +8,7 @@
 
 use super::effects::Effects;
 use super::shot::{Shot, Stage};
-use super::suspect::{LEAST_PARTNERS, MARGIN_LOG, host_threshold, medians};
+use super::suspect::{LEAST_PARTNERS, MARGIN_LOG, MOST_PART, host_threshold, medians};
 use crate::plan::{HostId, HostSet, Screening};
 use crate::statistic::median;
 use std::collections::BTreeMap;
@@ -23,9 +23,8 @@ const WITHIN: f64 = 0.75;
 /// How often chance may have made a group.
 const BY_CHANCE: f64 = 0.001;
 
-/// Fewer are no group, and of more than this part of all it cannot be told who stands apart.
+/// Fewer are no group.
 const LEAST_MEMBERS: usize = 3;
-pub const MOST_PART: usize = 3;
 
 /// Looks at each host whether it belongs elsewhere.
 const SWEEPS: usize = 3;

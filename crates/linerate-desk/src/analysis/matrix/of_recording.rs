@@ -119,8 +119,12 @@ fn failed(recording: &Recording, cells: &[Cell]) -> Vec<(HostPair, String)> {
         let Some(case) = not.case.as_deref().filter(|case| case.pattern.has_rate()) else { continue };
         let pair = case.pairs.first();
         let is_own = case.pairs.len() == 1 && is_met(pair.from) && is_met(pair.to);
-        if is_own && !has_rate(&|other| other == pair) {
-            failed.entry(pair).or_insert_with(|| not.reason.why.clone());
+        let back = HostPair { from: pair.to, to: pair.from };
+        let ways = if case.pattern == Pattern::Bidirectional { 2 } else { 1 };
+        for pair in [pair, back].into_iter().take(ways).filter(|_| is_own) {
+            if !has_rate(&|other| other == pair) {
+                failed.entry(pair).or_insert_with(|| not.reason.why.clone());
+            }
         }
     }
     failed.into_iter().collect()

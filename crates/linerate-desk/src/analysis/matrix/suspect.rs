@@ -1,7 +1,6 @@
 //! Who stands apart in a screening: groups, then hosts, then single cells, each with what the ones before explain taken out.
 
 use super::effects::Effects;
-use super::found::MOST_PART;
 use super::shot::{Shot, Stage};
 use crate::plan::{HostId, HostPair, Screening};
 use crate::statistic::median;
@@ -11,6 +10,9 @@ use std::collections::BTreeMap;
 /// no tests: what is told of a suspect comes from fresh trials. They only say for whom those are worth their time.
 const HOST_ERRORS: f64 = 3.5;
 const CELL_ERRORS: f64 = 3.0;
+
+/// Of a found group of more than this part of all hosts it cannot be told who stands apart.
+pub const MOST_PART: usize = 3;
 
 /// Fewer partners tell nothing of a host: with three, two bad links are a bad host.
 pub const LEAST_PARTNERS: u32 = 4;

@@ -201,7 +201,12 @@ fn missing(
     let points = wanted.iter().flat_map(|one| one.sizes.iter().map(move |size| (&one.case, *size)));
     let points: Vec<(&Case, u64)> = points.filter(|point| is_shown(plan, figure, *point)).collect();
     let telling = telling(plan, figure.x, &points);
-    let is_there = |case: &Case| case.apart().iter().any(|part| trials.iter().any(|one| one.case == *part));
+    let is_there = |case: &Case| {
+        let parts = case.apart();
+        // What ran beside one of several pairs is named or counted, by the version that wrote it.
+        let is_it = |one: &Case, part: &Case| one == part || parts.len() > 1 && one.is_of(part);
+        parts.iter().any(|part| trials.iter().any(|one| is_it(&one.case, part)))
+    };
     // One point a series, those that are there first: a name that is there is not missing.
     let (there, lost): (Vec<_>, Vec<_>) = points.into_iter().partition(|(case, _)| is_there(case));
     let mut series: Vec<(String, (&Case, u64))> = Vec::new();

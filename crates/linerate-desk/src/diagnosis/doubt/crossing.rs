@@ -58,8 +58,13 @@ pub(super) fn foreign_bytes(context: &Context, layer: usize, step: &StepRecord) 
     let per_byte = HEADERS / (mtu as f64 - HEADERS).max(1.0);
     let again = step.sockets.iter().filter_map(|socket| socket.moved.get("bytes_retrans"));
     let again: f64 = again.map(|bytes| *bytes as f64).sum();
-    let sides = sides(step, rung).filter(|(_, _, payload)| *payload > ENOUGH);
-    let shares = sides.map(|(carried, packets, payload)| {
+    // The busiest interface: what passes a VLAN, a bond or a bridge is counted there and at the one below.
+    let busiest = |delta: &HostDelta| {
+        let payload = received(step, delta.host).filter(|payload| *payload > ENOUGH)?;
+        let one = interfaces(rung, delta).max_by_key(|one| one.rx_bytes)?;
+        Some((one.rx_bytes as f64, one.rx_packets as f64, payload))
+    };
+    let shares = step.hosts.iter().filter_map(busiest).map(|(carried, packets, payload)| {
         let expected = payload + again + (HEADERS * packets).max(per_byte * payload) + SMALL_TALK;
         (carried - expected) / payload
     });

@@ -129,6 +129,8 @@ impl<'s> Receiving<'s> {
         let mut at = span.at;
         while at < end {
             let room = self.room(by)?;
+            // Until the piece that had it before was with the disk.
+            meter.lap(Part::File);
             let length = (end - at).min(room.len() as u64) as usize;
             let piece = &mut room[..length];
             stream.receive(piece, meter)?;
