@@ -113,6 +113,7 @@ fn run(recording: &Recording, analysis: &Analysis) -> Run {
             .or(source.map(|source| source.tool.clone()))
             .unwrap_or_default(),
         command: command.cloned().unwrap_or_default(),
+        settings: plan.map_or_else(Vec::new, |plan| plan.settings.iter().map(ToString::to_string).collect()),
         planned_passes: plan.map_or(0, |plan| plan.profile.passes),
         hosts: recording.hosts.iter().map(|facts| host(recording, facts)).collect(),
         interfaces: wire

@@ -126,6 +126,9 @@ pub struct Run {
     pub target: String,
     /// The arguments.
     pub command: Vec<String>,
+    /// The knobs that were set, for all rungs or for one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<String>,
     /// The passes that the profile asks for.
     pub planned_passes: u32,
     /// The hosts.

@@ -64,7 +64,9 @@ pub(super) fn heading(report: &Report, last: Option<String>) -> String {
     }
     let run = &report.run;
     let congestion = Some(run.congestion_control.join("/")).filter(|names| !names.is_empty());
-    let parts = [Some(wire(run)), cpus(run), congestion, placement(report), last];
+    // Whoever is sent a report has not seen the command.
+    let set = Some(run.settings.join(", ")).filter(|settings| !settings.is_empty());
+    let parts = [Some(wire(run)), cpus(run), congestion, set, placement(report), last];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 

@@ -2,8 +2,8 @@
 
 use super::SuiteError;
 use crate::plan::HostId;
-use crate::unit::{Nanoseconds, within};
-use crate::vocabulary::{STAGE_FILTERS, StageFilter, did_you_mean};
+use crate::unit::{Nanoseconds, counted, within};
+use crate::vocabulary::{STAGE_FILTERS, StageData, StageFilter, did_you_mean};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -165,7 +165,7 @@ impl Graph {
         let place = if name.is_empty() { "the pipeline".into() } else { format!("pipeline `{name}`") };
         let wrong = |what: String, hint: &str| Err(SuiteError::new(format!("{place}: {what}"), hint));
         if self.stages.len() < 2 || self.stages.len() > MOST_STAGES {
-            let what = format!("{} stages", self.stages.len());
+            let what = counted(self.stages.len(), "stage");
             return wrong(what, "from 2 to 32 times [[stage]], each with an id, a filter and this graph");
         }
         for id in self.streams.iter().flat_map(|stream| [&stream.from, &stream.to]) {
@@ -251,7 +251,11 @@ impl Graph {
         let taken = filter(&stream.to).and_then(|filter| filter.takes);
         match (given, taken) {
             (Some(given), Some(taken)) if given != taken => {
-                wrong(format!("it gives {given:?}, and {taken:?} are taken"), "see the table of filters")
+                let fits = STAGE_FILTERS.iter().filter(|filter| filter.takes == Some(given));
+                let fits: Vec<&str> = fits.map(|filter| filter.name).collect();
+                let data = |data: StageData| format!("{data:?}").to_lowercase();
+                let what = format!("it gives {}, and {} are taken", data(given), data(taken));
+                wrong(what, &format!("behind it fits {}", fits.join(", ")))
             }
             _ => Ok(()),
         }
@@ -378,7 +382,7 @@ mod tests {
             ),
             (&|one| one.streams.push(stream("pass", "pass")), "its streams go in a circle"),
             (&|one| one.stages[2].copies = 2, "its last stage has copies"),
-            (&|one| one.stages[1].filter = "slide.clip".into(), "it gives Bytes, and Tiles are taken"),
+            (&|one| one.stages[1].filter = "slide.clip".into(), "it gives bytes, and tiles are taken"),
             (&|one| one.stages[1].slow = Some("2h".into()), "stage `pass`: slowed by `2h`"),
             (&|one| one.stages.push(stage("pass", "bytes.pass")), "two stages are called `pass`"),
         ];
