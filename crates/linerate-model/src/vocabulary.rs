@@ -81,7 +81,7 @@ pub use stage::{
     RUN_QUEUE, RUNNING, SEND, STAGES, Stage, TRACE_LEVELS, TRANSMITTED, TraceLevel, WAKING, WIRE, WOKEN,
     stage_between,
 };
-pub use stage_filter::{STAGE_FILTERS, StageFilter};
+pub use stage_filter::{STAGE_FILTERS, StageData, StageFilter};
 pub use suite::{SUITES, SuiteEntry};
 pub use tool::{TOOLS, Tool};
 pub use transport::{OTHER_WAITS, OtherWait, TRANSPORTS, Takes, TransportEntry};
