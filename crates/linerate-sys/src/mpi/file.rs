@@ -16,6 +16,7 @@ type ReadAt<H> = unsafe extern "C" fn(usize, i64, *mut c_void, c_int, H, *mut c_
 type SetView<H> = unsafe extern "C" fn(usize, i64, H, H, *const c_char, H) -> c_int;
 type Vector<H> = unsafe extern "C" fn(c_int, c_int, c_int, H, *mut H) -> c_int;
 type OfType<H> = unsafe extern "C" fn(*mut H) -> c_int;
+type ErrorString = unsafe extern "C" fn(c_int, *mut c_char, *mut c_int) -> c_int;
 
 /// How a file is read and written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +50,7 @@ pub(super) struct Files<H> {
     vector: Vector<H>,
     commit: OfType<H>,
     free: OfType<H>,
+    error_string: ErrorString,
     /// The one that is open.
     file: Option<usize>,
     access: Access,
@@ -74,12 +76,31 @@ impl<H: Handle> Files<H> {
                 vector: library.function::<Vector<H>>("MPI_Type_vector")?,
                 commit: library.function::<OfType<H>>("MPI_Type_commit")?,
                 free: library.function::<OfType<H>>("MPI_Type_free")?,
+                error_string: library.function::<ErrorString>("MPI_Error_string")?,
                 file: None,
                 access: Access::Collective,
             })
         }
     }
 }
+
+impl<H> Files<H> {
+    /// What a call answered, in the library's own words where it is an error.
+    fn said(&self, answer: c_int) -> io::Result<()> {
+        if answer == 0 {
+            return Ok(());
+        }
+        let (mut words, mut length) = ([0_u8; MOST_WORDS], 0);
+        // SAFETY: the room is larger than the MPI_MAX_ERROR_STRING of every ABI, 1024 at most, and its last byte stays zero.
+        let told = unsafe { (self.error_string)(answer, words.as_mut_ptr().cast(), &mut length) };
+        let words = CStr::from_bytes_until_nul(&words).ok().filter(|words| told == 0 && !words.is_empty());
+        let words = words.map_or(String::new(), |words| format!(": {}", words.to_string_lossy()));
+        Err(io::Error::other(format!("MPI error {answer}{words}")))
+    }
+}
+
+/// Bytes of an error's words.
+const MOST_WORDS: usize = 4096;
 
 impl<H: Handle> Rank<H> {
     fn files(&mut self) -> io::Result<&mut Files<H>> {
@@ -95,7 +116,8 @@ impl<H: Handle> Rank<H> {
         let files = self.files().map_err(failed)?;
         let mut file = 0;
         // SAFETY: the path ends with a zero, and the handle has the size that every ABI gives it.
-        checked(unsafe { (files.open)(world, path.as_ptr(), mode, info, &mut file) }).map_err(failed)?;
+        let opened = unsafe { (files.open)(world, path.as_ptr(), mode, info, &mut file) };
+        files.said(opened).map_err(failed)?;
         (files.file, files.access) = (Some(file), access);
         Ok(())
     }
