@@ -45,6 +45,7 @@ mod schema;
 mod shmem;
 mod signals;
 mod site;
+mod steps;
 mod tcgmsg;
 mod tidy;
 mod trace;

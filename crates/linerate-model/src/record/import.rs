@@ -29,7 +29,6 @@ mod sockperf;
 mod xfr;
 
 use super::{Event, Imported, Original, SCHEMA, Source};
-use crate::unit::counted;
 use crate::vocabulary::{TOOLS, Tool};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -346,12 +345,15 @@ fn complaints(draft: &mut Draft) {
             None => each.push(one),
         }
     }
-    let again =
-        |more: usize| if more > 0 { format!(", and {} more", counted(more, "line")) } else { String::new() };
-    let each: Vec<String> = each
-        .into_iter()
-        .map(|(_, place, text, more)| format!("{place}{}{SAYS}{}", again(more), text.trim_end_matches('.')))
-        .collect();
+    let again = |more: usize| match more {
+        0 => String::new(),
+        1 => ", and so does 1 more line".into(),
+        more => format!(", and so do {more} more lines"),
+    };
+    let told = |(_, place, text, more): (_, &str, &str, usize)| {
+        format!("{place}{SAYS}{}{}", text.trim_end_matches('.'), again(more))
+    };
+    let each: Vec<String> = each.into_iter().map(told).collect();
     each.iter().for_each(|line| draft.doubt(line));
 }
 
