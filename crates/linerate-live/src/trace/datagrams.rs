@@ -21,6 +21,9 @@ pub const LOOK: Duration = Duration::from_millis(50);
 /// How often one that does not sleep looks.
 const SPINS: u32 = 1 << 12;
 
+/// Answers that may be lost in a row while no round trip is known, before it is given up.
+const FIRST_LOST: u32 = 5;
+
 /// An answer is lost where it takes so much longer than the longest that came, and at least so long.
 const LONGER: u32 = 4;
 const LEAST_WAIT: Duration = Duration::from_millis(200);
@@ -118,7 +121,8 @@ impl Ends<'_> {
     /// After how long an answer is lost.
     fn limit(&self, longest: Option<Duration>) -> Duration {
         let longer = |longest: Duration| (longest * LONGER).max(LEAST_WAIT).min(self.patience);
-        longest.map_or(self.patience / 2, longer)
+        // Before any is known several may be lost in a row.
+        longest.map_or(self.patience / FIRST_LOST, longer)
     }
 
     fn number(&self, message: &mut [u8], exchange: u32) {
