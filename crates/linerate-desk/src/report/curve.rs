@@ -91,7 +91,7 @@ fn order(a: &BreakEntry, b: &BreakEntry) -> Ordering {
 }
 
 /// The same of the figures of suites: what pairs confirmed, each once though several figures show it.
-fn of_suites(report: &Report) -> Vec<Note> {
+pub(super) fn of_suites(report: &Report) -> Vec<Note> {
     let figures = report.suites.iter().flat_map(|suite| &suite.figures);
     let series = figures.flat_map(|figure| figure.series.iter().map(move |series| (figure, series)));
     let mut found: Vec<(String, &BreakEntry)> = Vec::new();

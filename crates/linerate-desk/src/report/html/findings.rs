@@ -1,6 +1,6 @@
 //! What was found, with its evidence, and what makes a number doubtful.
 
-use crate::report::curve::break_sentence;
+use crate::report::curve::{break_sentence, of_suites};
 use crate::report::figure::Sheet;
 use crate::report::note::{name, sentence};
 use crate::report::{BreakEntry, CurveEntry, LadderEntry, WarningEntry};
@@ -77,10 +77,14 @@ fn breaks(sheet: &Sheet) -> Markup {
         order(a).cmp(&order(b)).then(share(b).total_cmp(&share(a)))
     });
     let (first, more) = found.split_at(found.len().min(FIRST));
+    let of_suites = of_suites(&sheet.report);
     html! {
-        @if !found.is_empty() {
+        @if !(found.is_empty() && of_suites.is_empty()) {
             h3 { "Breaks in the curves" }
-            ul.breaks { @for (curve, one) in first { (one_break(curve, one)) } }
+            ul.breaks {
+                @for (curve, one) in first { (one_break(curve, one)) }
+                @for one in &of_suites { li { b { (one.text) } } }
+            }
             @if !more.is_empty() {
                 details { summary { (more.len()) " more breaks" } ul.breaks { @for (curve, one) in more { (one_break(curve, one)) } } }
             }
