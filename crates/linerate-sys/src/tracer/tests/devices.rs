@@ -40,8 +40,8 @@ fn receives(tell: &std::sync::mpsc::Sender<String>, is_wired: &std::sync::mpsc::
     let mut counting = Counting::load(&[]).unwrap();
     counting.begin(watched_at(&receiver), thread::current_cpu()).unwrap();
     receiver.write_all(&[1]).unwrap();
-    // All comes while nobody is in a call on the socket.
-    std::thread::sleep(Duration::from_millis(300));
+    // All comes while nobody is in a call on the socket, however long the other end took to begin.
+    is_wired.recv().unwrap();
     receiver.read_exact(&mut [0; BYTES]).unwrap();
     counting.end().unwrap()
 }
@@ -70,6 +70,7 @@ fn a_packet_counts_once_and_napi_holds_no_socket() {
         counting.begin(watched_at(&sender), thread::current_cpu()).unwrap();
         sender.write_all(&[7; BYTES]).unwrap();
         std::thread::sleep(Duration::from_millis(100));
+        wire.send(()).unwrap();
         (counting.end().unwrap(), sender)
     });
     let (sent, _open) = sent.join().unwrap();
