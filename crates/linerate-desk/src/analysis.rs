@@ -53,7 +53,7 @@ pub use ladder::{Cost, CpuTime, Layer, below};
 pub use measures::{Measure, measure, sent_late, shown};
 pub use runs::{
     FactsDiffer, FigureCompared, ImportedCompared, LEAST_RUNS, NumberCompared, RunNumbers, RunsCompared,
-    SideEntry, compare_runs,
+    SideEntry, SidesCompared, compare_runs,
 };
 pub use stability::{Abnormal, Drift};
 pub use stream::{

@@ -83,6 +83,14 @@ pub struct NumberCompared {
     pub message_bytes: u64,
     /// Throughput in bits a second, or latency as half a round trip in nanoseconds.
     pub metric: Metric,
+    /// How they lie to each other.
+    #[serde(flatten)]
+    pub sides: SidesCompared,
+}
+
+/// Both sides of a number, and what is told of them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SidesCompared {
     /// The first side.
     pub a: SideEntry,
     /// The second side.
@@ -99,6 +107,31 @@ pub struct NumberCompared {
     pub is_gain: bool,
     /// The verdict.
     pub verdict: Verdict,
+}
+
+impl SidesCompared {
+    /// As its p stands alone; none without a number on each side.
+    fn new([a, b]: [SideEntry; 2], shift: &Shift, more_is_better: Option<bool>) -> SidesCompared {
+        SidesCompared {
+            a,
+            b,
+            change: shift.change,
+            low: shift.low,
+            high: shift.high,
+            p_adjusted: shift.p,
+            is_gain: Some(shift.change > 0.0) == more_is_better,
+            verdict: shift.verdict,
+        }
+    }
+
+    /// Of what has one value a run, without an interval of its own.
+    fn of_values(a: &[f64], b: &[f64], margin: f64, more_is_better: Option<bool>) -> Option<SidesCompared> {
+        let side = |values: &[f64]| {
+            let median = median(values.iter().copied())?;
+            Some(SideEntry { median, runs: values.len() as u32, within_run: None })
+        };
+        Some(SidesCompared::new([side(a)?, side(b)?], &shift(a, b, margin)?, more_is_better))
+    }
 }
 
 /// One number on one side.
@@ -195,8 +228,9 @@ pub fn compare_runs(a: &[RunNumbers], b: &[RunNumbers], margin: f64) -> RunsComp
     let (mut figures, alone) = figures::compared(a, b, margin);
     left_out.extend(strangers.into_iter().chain(alone));
     judge(&mut numbers, &mut imported, &mut figures);
-    let ours = numbers.iter().map(|number| number.verdict).chain(figures.iter().map(|curve| curve.verdict));
-    let verdict = Verdict::of_all(ours.chain(imported.iter().map(|number| number.verdict)));
+    let ours = numbers.iter().map(|number| &number.sides).chain(figures.iter().map(|curve| &curve.sides));
+    let all = ours.chain(imported.iter().map(|number| &number.sides));
+    let verdict = Verdict::of_all(all.map(|sides| sides.verdict));
     RunsCompared {
         a_runs: a.len() as u32,
         b_runs: b.len() as u32,
@@ -213,16 +247,16 @@ pub fn compare_runs(a: &[RunNumbers], b: &[RunNumbers], margin: f64) -> RunsComp
 
 /// Adjusts each p for all numbers, and claims the differences that stand.
 fn judge(numbers: &mut [NumberCompared], imported: &mut [ImportedCompared], figures: &mut [FigureCompared]) {
-    let ours = numbers.iter_mut().map(|number| (&mut number.p_adjusted, &mut number.verdict));
-    let theirs = imported.iter_mut().map(|number| (&mut number.p_adjusted, &mut number.verdict));
-    let curves = figures.iter_mut().map(|curve| (&mut curve.p_adjusted, &mut curve.verdict));
-    let all: Vec<(&mut Option<f64>, &mut Verdict)> = ours.chain(theirs).chain(curves).collect();
-    let ps: Vec<f64> = all.iter().map(|(p, _)| p.unwrap_or(f64::NAN)).collect();
-    for ((p, verdict), adjusted) in all.into_iter().zip(holm(&ps)) {
-        *p = Some(adjusted).filter(|p| p.is_finite());
+    let ours = numbers.iter_mut().map(|number| &mut number.sides);
+    let theirs = imported.iter_mut().map(|number| &mut number.sides);
+    let curves = figures.iter_mut().map(|curve| &mut curve.sides);
+    let all: Vec<&mut SidesCompared> = ours.chain(theirs).chain(curves).collect();
+    let ps: Vec<f64> = all.iter().map(|sides| sides.p_adjusted.unwrap_or(f64::NAN)).collect();
+    for (sides, adjusted) in all.into_iter().zip(holm(&ps)) {
+        sides.p_adjusted = Some(adjusted).filter(|p| p.is_finite());
         // A difference that is proved to be too small to matter is none that matters.
-        if *verdict != Verdict::Same && p.is_some_and(|p| p < ALPHA) {
-            *verdict = Verdict::Different;
+        if sides.verdict != Verdict::Same && sides.p_adjusted.is_some_and(|p| p < ALPHA) {
+            sides.verdict = Verdict::Different;
         }
     }
 }
@@ -272,14 +306,7 @@ fn compared(key: &(Case, u64), a: &[RunNumbers], b: &[RunNumbers], margin: f64) 
         to: case.pairs.receivers(),
         message_bytes: *message_bytes,
         metric,
-        a: side(&a)?,
-        b: side(&b)?,
-        change: shift.change,
-        low: shift.low,
-        high: shift.high,
-        p_adjusted: shift.p,
-        is_gain: Some(shift.change > 0.0) == metric.number().more_is_better,
-        verdict: shift.verdict,
+        sides: SidesCompared::new([side(&a)?, side(&b)?], &shift, metric.number().more_is_better),
     })
 }
 
@@ -336,9 +363,10 @@ mod tests {
         assert_eq!((compared.a_runs, compared.b_runs, compared.verdict), (6, 6, Verdict::Different));
         for number in &compared.numbers {
             let wanted = if number.metric == Metric::Latency { Verdict::Same } else { Verdict::Different };
-            assert_eq!(number.verdict, wanted, "{number:?}");
+            assert_eq!(number.sides.verdict, wanted, "{number:?}");
             assert!(
-                number.metric == Metric::Latency || (number.change + 0.09).abs() < 0.01 && !number.is_gain
+                number.metric == Metric::Latency
+                    || (number.sides.change + 0.09).abs() < 0.01 && !number.sides.is_gain
             );
         }
         assert!(compared.facts.is_empty() && compared.left_out.is_empty());
@@ -349,8 +377,8 @@ mod tests {
         let compared = compare_runs(&side(6, 1.0, |_| ()), &side(5, 1.1, |_| ()), 0.02);
         assert_eq!(compared.verdict, Verdict::CannotTell);
         let number = compared.numbers.iter().find(|number| number.metric == Metric::Throughput).unwrap();
-        assert_eq!((number.low, number.p_adjusted, number.b.runs), (None, None, 5));
-        assert!(number.change < -0.08 && number.a.within_run.is_some());
+        assert_eq!((number.sides.low, number.sides.p_adjusted, number.sides.b.runs), (None, None, 5));
+        assert!(number.sides.change < -0.08 && number.sides.a.within_run.is_some());
     }
 
     #[test]

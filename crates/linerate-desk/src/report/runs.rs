@@ -7,7 +7,7 @@ use super::suite::written as in_unit;
 use super::{Page, note};
 use crate::analysis::{
     FactsDiffer, FigureCompared, ImportedCompared, LEAST_RUNS, NumberCompared, RunsCompared, SideEntry,
-    Verdict,
+    SidesCompared, Verdict,
 };
 use crate::plan;
 use crate::unit::{Bytes, counted, percent, signed_percent, significant};
@@ -89,7 +89,7 @@ fn sentence(compared: &RunsCompared) -> String {
         );
     }
     let numbers = lines.len();
-    let of = |verdict| lines.iter().filter(|line| line.verdict == verdict).count();
+    let of = |verdict| lines.iter().filter(|line| line.sides.verdict == verdict).count();
     let margin = percent(compared.margin);
     match (of(Verdict::Different), of(Verdict::Same)) {
         (0, same) if same == numbers => {
@@ -100,14 +100,14 @@ fn sentence(compared: &RunsCompared) -> String {
             is(same)
         ),
         (different, same) => {
-            let largest = lines.iter().filter(|line| line.verdict == Verdict::Different);
-            let largest = largest.max_by(|x, y| x.change.abs().total_cmp(&y.change.abs()));
+            let largest = lines.iter().filter(|line| line.sides.verdict == Verdict::Different);
+            let largest = largest.max_by(|x, y| x.sides.change.abs().total_cmp(&y.sides.change.abs()));
             let told = largest.map_or(String::new(), |line| {
-                let way = if line.is_gain { "faster" } else { "slower" };
+                let way = if line.sides.is_gain { "faster" } else { "slower" };
                 format!(
                     "; most of all {}: B is {way}, {} {}",
                     line.name,
-                    signed_percent(line.change),
+                    signed_percent(line.sides.change),
                     line.ends()
                 )
             });
@@ -124,16 +124,16 @@ fn table(compared: &RunsCompared) -> Vec<String> {
     let mut table = borderless(None);
     table.set_header(["", "A", "±", "B", "±", "B against A", "95 % interval", "p", "verdict"]);
     for line in lines(compared) {
-        let p = line.p.map_or(String::new(), |p| significant(p, 2));
-        let verdict = match (line.verdict, line.is_gain) {
+        let p = line.sides.p_adjusted.map_or(String::new(), |p| significant(p, 2));
+        let verdict = match (line.sides.verdict, line.sides.is_gain) {
             (Verdict::Different, true) => "faster",
             (Verdict::Different, false) => "slower",
             (Verdict::Same, _) => "the same",
             (Verdict::CannotTell, _) => "cannot tell",
         };
         let ends = line.ends();
-        let Line { name, a: [a, a_within], b: [b, b_within], change, .. } = line;
-        let row = [name, a, a_within, b, b_within, signed_percent(change), ends, p, verdict.into()];
+        let Line { name, a: [a, a_within], b: [b, b_within], sides } = line;
+        let row = [name, a, a_within, b, b_within, signed_percent(sides.change), ends, p, verdict.into()];
         table.add_row(row);
     }
     let last = table.column_count().saturating_sub(1);
@@ -154,27 +154,17 @@ fn name(number: &NumberCompared) -> String {
     format!("{}{flows} {way} {}{wait}", number.rung, Bytes(number.message_bytes))
 }
 
-/// The median, and how far a run's own interval reaches.
-fn side(number: &NumberCompared, side: &SideEntry) -> [String; 2] {
-    [in_unit(side.median, number.metric.number().unit), side.within_run.map_or("-".into(), percent)]
-}
-
 /// One line of the table, of a number of ours or of another tool's.
 struct Line {
     name: String,
     a: [String; 2],
     b: [String; 2],
-    change: f64,
-    low: Option<f64>,
-    high: Option<f64>,
-    p: Option<f64>,
-    is_gain: bool,
-    verdict: Verdict,
+    sides: SidesCompared,
 }
 
 impl Line {
     fn ends(&self) -> String {
-        match (self.low, self.high) {
+        match (self.sides.low, self.sides.high) {
             (Some(low), Some(high)) => format!("[{}, {}]", signed_percent(low), signed_percent(high)),
             _ => "-".into(),
         }
@@ -182,39 +172,17 @@ impl Line {
 }
 
 fn lines(compared: &RunsCompared) -> Vec<Line> {
-    let ours = compared.numbers.iter().map(|it| Line {
-        name: name(it),
-        a: side(it, &it.a),
-        b: side(it, &it.b),
-        change: it.change,
-        low: it.low,
-        high: it.high,
-        p: it.p_adjusted,
-        is_gain: it.is_gain,
-        verdict: it.verdict,
-    });
-    let theirs = compared.imported.iter().map(|it| Line {
-        name: imported_name(it),
-        a: [written(it.quantity, it.a.median), "-".into()],
-        b: [written(it.quantity, it.b.median), "-".into()],
-        change: it.change,
-        low: it.low,
-        high: it.high,
-        p: it.p_adjusted,
-        is_gain: it.is_gain,
-        verdict: it.verdict,
-    });
-    let curves = compared.figures.iter().map(|it| Line {
-        name: curve_name(it),
-        a: [in_unit(it.a.median, &it.unit), "-".into()],
-        b: [in_unit(it.b.median, &it.unit), "-".into()],
-        change: it.change,
-        low: it.low,
-        high: it.high,
-        p: it.p_adjusted,
-        is_gain: it.is_gain,
-        verdict: it.verdict,
-    });
+    let line = |name: String, sides: SidesCompared, median: &dyn Fn(f64) -> String| {
+        let within = |side: SideEntry| side.within_run.map_or("-".into(), percent);
+        let told = |side: SideEntry| [median(side.median), within(side)];
+        Line { name, a: told(sides.a), b: told(sides.b), sides }
+    };
+    let numbers = compared.numbers.iter();
+    let ours = numbers.map(|it| line(name(it), it.sides, &|median| in_unit(median, it.metric.number().unit)));
+    let imported = compared.imported.iter();
+    let theirs = imported.map(|it| line(imported_name(it), it.sides, &|median| written(it.quantity, median)));
+    let curves = compared.figures.iter();
+    let curves = curves.map(|it| line(curve_name(it), it.sides, &|median| in_unit(median, &it.unit)));
     ours.chain(theirs).chain(curves).collect()
 }
 

@@ -55,6 +55,13 @@ pub fn reported(run: &Recorder, ended: Result<()>, json: bool, format: &str, pag
     }
 }
 
+/// How long a stream of one direction is timed.
+const ONE_NS: u64 = 400_000_000;
+
+/// The same of both at once: acknowledgements wait behind what goes the other way, so that bytes come in heaps, and what came
+/// before the clock began is in a short trial's rate.
+const BOTH_NS: u64 = 2_000_000_000;
+
 /// The plan that the arguments ask for.
 fn plan(args: &Matrix) -> Result<Plan> {
     let target = &args.hosts.target;
@@ -79,7 +86,7 @@ fn plan(args: &Matrix) -> Result<Plan> {
         hosts: first_hosts(&args.hosts, hosts)?,
         profile: Profile {
             name: "matrix".into(),
-            trial_ns: args.trial,
+            trial_ns: args.trial.unwrap_or(if args.bidirectional { BOTH_NS } else { ONE_NS }),
             warm_up_ns: WARM_UP_NS,
             ..profile(target, 1)
         },

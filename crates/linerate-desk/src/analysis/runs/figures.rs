@@ -1,9 +1,7 @@
 //! The curves of suites' figures on both sides: one number a curve, so that as few runs as there are can tell.
 
-use super::{RunNumbers, Shift, SideEntry, shift};
-use crate::analysis::arms::Verdict;
+use super::{RunNumbers, SidesCompared};
 use crate::analysis::{Analysis, FigureValues, SeriesValues, measure};
-use crate::statistic::median;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,22 +38,9 @@ pub struct FigureCompared {
     pub unit: String,
     /// The levels along x over which it is the geometric mean.
     pub levels: Vec<String>,
-    /// The first side.
-    pub a: SideEntry,
-    /// The second side.
-    pub b: SideEntry,
-    /// The second side against the first as a share.
-    pub change: f64,
-    /// The lower end of its interval of 95 %; null where there are too few runs for one.
-    pub low: Option<f64>,
-    /// The upper end.
-    pub high: Option<f64>,
-    /// The p, adjusted for all numbers; null where there are too few runs.
-    pub p_adjusted: Option<f64>,
-    /// Whether the second side is better.
-    pub is_gain: bool,
-    /// The verdict.
-    pub verdict: Verdict,
+    /// How they lie to each other.
+    #[serde(flatten)]
+    pub sides: SidesCompared,
 }
 
 /// The curves of one run of which it is known whether more is better.
@@ -120,12 +105,7 @@ fn comparison(key: &Key, a: &[RunNumbers], b: &[RunNumbers], margin: f64) -> Opt
     let of = |runs: &[RunNumbers]| -> Vec<f64> {
         runs.iter().filter_map(|run| run.figures.get(key)).map(|curve| curve.mean).collect()
     };
-    let (means_a, means_b) = (of(a), of(b));
-    let Shift { change, low, high, p, verdict } = shift(&means_a, &means_b, margin)?;
-    let side = |values: &[f64]| {
-        let median = median(values.iter().copied())?;
-        Some(SideEntry { median, runs: values.len() as u32, within_run: None })
-    };
+    let sides = SidesCompared::of_values(&of(a), &of(b), margin, more_is_better(&key.y))?;
     let label = a.iter().find_map(|run| run.figures.get(key)).map(|curve| curve.label.clone());
     Some(FigureCompared {
         suite: key.suite.clone(),
@@ -134,13 +114,6 @@ fn comparison(key: &Key, a: &[RunNumbers], b: &[RunNumbers], margin: f64) -> Opt
         y: key.y.clone(),
         unit: measure(&key.y)?.metric.unit.into(),
         levels: key.levels.clone(),
-        a: side(&means_a)?,
-        b: side(&means_b)?,
-        change,
-        low,
-        high,
-        p_adjusted: p,
-        is_gain: Some(change > 0.0) == more_is_better(&key.y),
-        verdict,
+        sides,
     })
 }

@@ -2,11 +2,9 @@
 //!
 //! Numbers of two tools are never compared, nor those of a tool with ours: they are not of the same thing.
 
-use super::{RunNumbers, Shift, SideEntry, shift};
-use crate::analysis::arms::Verdict;
+use super::{RunNumbers, SidesCompared};
 use crate::analysis::imported::{ImportedNumber, imported};
 use crate::record::Recording;
-use crate::statistic::median;
 use crate::vocabulary::Quantity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,22 +41,9 @@ pub struct ImportedCompared {
     pub statistic: String,
     /// What the end does whose bytes and clock these are; empty where that is not known.
     pub end: String,
-    /// The first side; a tool's number has no interval of its own.
-    pub a: SideEntry,
-    /// The second side.
-    pub b: SideEntry,
-    /// The second side against the first as a share.
-    pub change: f64,
-    /// The lower end of its interval of 95 %; null where there are too few files for one.
-    pub low: Option<f64>,
-    /// The upper end.
-    pub high: Option<f64>,
-    /// The p, adjusted for all numbers; null where there are too few files.
-    pub p_adjusted: Option<f64>,
-    /// Whether the second side is better.
-    pub is_gain: bool,
-    /// The verdict.
-    pub verdict: Verdict,
+    /// How they lie to each other.
+    #[serde(flatten)]
+    pub sides: SidesCompared,
 }
 
 /// The numbers of one file that say whether something is better.
@@ -119,11 +104,7 @@ pub(super) fn compared(
 }
 
 fn comparison(key: &Key, a: &[f64], b: &[f64], margin: f64) -> Option<ImportedCompared> {
-    let Shift { change, low, high, p, verdict } = shift(a, b, margin)?;
-    let side = |values: &[f64]| {
-        let median = median(values.iter().copied())?;
-        Some(SideEntry { median, runs: values.len() as u32, within_run: None })
-    };
+    let sides = SidesCompared::of_values(a, b, margin, key.quantity.entry().more_is_better)?;
     Some(ImportedCompared {
         tool: key.tool.clone(),
         test: key.test.clone(),
@@ -132,13 +113,6 @@ fn comparison(key: &Key, a: &[f64], b: &[f64], margin: f64) -> Option<ImportedCo
         unit: key.quantity.entry().unit.into(),
         statistic: key.statistic.clone(),
         end: key.end.clone(),
-        a: side(a)?,
-        b: side(b)?,
-        change,
-        low,
-        high,
-        p_adjusted: p,
-        is_gain: Some(change > 0.0) == key.quantity.entry().more_is_better,
-        verdict,
+        sides,
     })
 }

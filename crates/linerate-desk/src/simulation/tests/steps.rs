@@ -54,9 +54,12 @@ fn two_sides_of_a_suite_are_compared_by_curve() {
     };
     let compared = compare_runs(&side(None), &side(Some("shim.slowdown=20")), 0.02);
     let [curve] = compared.figures.as_slice() else { panic!("{:?}", compared.figures) };
-    assert_eq!((curve.verdict, curve.is_gain, curve.figure.as_str()), (Verdict::Different, false, "f"));
-    assert!((curve.change - 0.2).abs() < 0.05 && curve.low > Some(0.0), "{curve:?}");
+    assert_eq!(
+        (curve.sides.verdict, curve.sides.is_gain, curve.figure.as_str()),
+        (Verdict::Different, false, "f")
+    );
+    assert!((curve.sides.change - 0.2).abs() < 0.05 && curve.sides.low > Some(0.0), "{curve:?}");
     assert_eq!((curve.series.as_str(), curve.levels.len() > 5), ("my library", true), "{curve:?}");
     let alike = compare_runs(&side(None), &side(None), 0.02);
-    assert_eq!(alike.figures[0].verdict, Verdict::Same, "{:?}", alike.figures);
+    assert_eq!(alike.figures[0].sides.verdict, Verdict::Same, "{:?}", alike.figures);
 }

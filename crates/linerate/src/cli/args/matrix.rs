@@ -20,9 +20,9 @@ pub struct Matrix {
     /// Both directions of a pair at once, in half the rounds; else one at a time.
     #[arg(long, help_heading = WHAT)]
     pub bidirectional: bool,
-    /// How long a stream of a pair is timed.
-    #[arg(long, value_name = "TIME", default_value = "400ms", value_parser = trial, help_heading = WHAT)]
-    pub trial: u64,
+    /// How long a stream of a pair is timed [default: 400ms, with --bidirectional 2s].
+    #[arg(long, value_name = "TIME", value_parser = trial, help_heading = WHAT)]
+    pub trial: Option<u64>,
     /// Hosts that have a rack or a switch in common: a line each, the name and then its hosts (rack1: a b c) [default: by
     /// their names, where these have numbers behind several beginnings].
     #[arg(long, value_name = "FILE", help_heading = WHAT, value_hint = ValueHint::FilePath)]
