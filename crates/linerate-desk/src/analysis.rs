@@ -12,6 +12,7 @@ mod curve;
 mod distribution;
 mod efficiency;
 mod failures;
+mod foreign;
 mod history;
 mod imported;
 mod ladder;
@@ -47,6 +48,7 @@ pub use curve::{
 pub use distribution::{Distribution, Percentile, distributions};
 pub use efficiency::{Kept, efficiency};
 pub use failures::{Vanishing, has_failed, not_measured, vanishing};
+pub use foreign::{HEADERS, foreign_bytes};
 pub use history::{FALSE_CHANGES, FigureOverRuns, History, LEAST_OF_LEVEL, Level, PastRun, histories};
 pub use imported::{ImportedNumber, imported};
 pub use ladder::{Cost, CpuTime, Layer, below};

@@ -1,15 +1,10 @@
 //! What others on the path keep of it: bytes that the interfaces carried beside those of the test's own connections.
 
+use crate::analysis::foreign_bytes;
 use crate::record::{HostDelta, SocketRecord};
 
-/// Ethernet, IPv4 and TCP headers with timestamps and selective acknowledgements: no packet has more.
-const HEADERS: f64 = 94.0;
-
-/// The same as a share of the payload, at a standard MTU: a device may count a super-packet's headers once.
+/// Headers as a share of the payload, at a standard MTU.
 const OF_PAYLOAD: f64 = 0.08;
-
-/// What the control connection and neighbour discovery may add to a step; less than that proves nothing, either.
-const SMALL_TALK: f64 = 1e6;
 
 /// Half of the path is theirs: what they keep beyond that is nobody's due.
 const DUE: f64 = 0.5;
@@ -31,18 +26,11 @@ pub(super) fn neighbours_share<'s>(steps: impl Iterator<Item = Step<'s>>) -> Opt
     (own > 0.0).then_some(if share < LEAST { 0.0 } else { share.min(DUE) })
 }
 
-/// What a host's interfaces took in for others, and for the test; none of a host that receives next to nothing of it.
+/// What a host took in for others, and for the test.
 fn of_host(delta: &HostDelta, sockets: &[SocketRecord]) -> Option<(f64, f64)> {
-    let own = sockets.iter().filter(|socket| socket.host == delta.host);
-    let payload: f64 = own.filter_map(|one| one.moved.get("bytes_received")).map(|bytes| *bytes as f64).sum();
-    let again = sockets.iter().filter_map(|one| one.moved.get("bytes_retrans"));
-    let again: f64 = again.map(|bytes| *bytes as f64).sum();
-    // The busiest one: what passes a VLAN, a bond or a bridge is counted there and at the one below.
     let wires = delta.interfaces.iter().filter(|interface| interface.name != LOOPBACK);
-    let busiest = wires.max_by_key(|interface| interface.rx_bytes)?;
-    let (carried, packets) = (busiest.rx_bytes as f64, busiest.rx_packets as f64);
-    let expected = payload + again + (HEADERS * packets).max(OF_PAYLOAD * payload) + SMALL_TALK;
-    (payload > SMALL_TALK && carried > 0.0).then_some(((carried - expected).max(0.0), payload))
+    let (foreign, payload) = foreign_bytes(delta, sockets, wires, OF_PAYLOAD)?;
+    Some((foreign.max(0.0), payload))
 }
 
 #[cfg(test)]

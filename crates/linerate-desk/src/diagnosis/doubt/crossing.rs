@@ -1,14 +1,11 @@
 //! Whether the bytes that were received crossed the interfaces that they should have, and nothing else did.
 
 use super::Context;
+use crate::analysis::{self, HEADERS};
 use crate::plan::HostId;
 use crate::record::{HostDelta, InterfaceDelta, StepRecord};
 use crate::vocabulary::{Place, Rung};
 
-/// Ethernet, IPv4 and TCP headers with timestamps and selective acknowledgements: no packet has more.
-const HEADERS: f64 = 14.0 + 20.0 + 60.0;
-/// What the control connection and neighbour discovery may add to a step.
-const SMALL_TALK: f64 = 1e6;
 /// Fewer bytes than this prove nothing.
 const ENOUGH: f64 = 1e6;
 
@@ -53,22 +50,10 @@ pub(super) fn bytes_not_crossed(_: &Context, _: usize, step: &StepRecord) -> Opt
 /// What the interfaces carried beyond payload and headers, as a share of the payload.
 pub(super) fn foreign_bytes(context: &Context, layer: usize, step: &StepRecord) -> Option<f64> {
     let rung = crossing(step)?;
-    // A device may count a super-packet once and the headers of all its segments: by the MTU, then.
     let mtu = context.mtus[layer].unwrap_or(1500);
-    let per_byte = HEADERS / (mtu as f64 - HEADERS).max(1.0);
-    let again = step.sockets.iter().filter_map(|socket| socket.moved.get("bytes_retrans"));
-    let again: f64 = again.map(|bytes| *bytes as f64).sum();
-    // The busiest interface: what passes a VLAN, a bond or a bridge is counted there and at the one below.
-    let busiest = |delta: &HostDelta| {
-        let payload = received(step, delta.host).filter(|payload| *payload > ENOUGH)?;
-        let one = interfaces(rung, delta).max_by_key(|one| one.rx_bytes)?;
-        Some((one.rx_bytes as f64, one.rx_packets as f64, payload))
-    };
-    let shares = step.hosts.iter().filter_map(busiest).map(|(carried, packets, payload)| {
-        let expected = payload + again + (HEADERS * packets).max(per_byte * payload) + SMALL_TALK;
-        (carried - expected) / payload
-    });
-    shares.reduce(f64::max)
+    let headers_a_byte = HEADERS / (mtu as f64 - HEADERS).max(1.0);
+    let seen = |delta| analysis::foreign_bytes(delta, &step.sockets, interfaces(rung, delta), headers_a_byte);
+    step.hosts.iter().filter_map(seen).map(|(foreign, payload)| foreign / payload).reduce(f64::max)
 }
 
 /// Bytes a packet against the MTU, at the end that received most.
