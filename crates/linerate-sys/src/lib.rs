@@ -40,6 +40,7 @@ pub mod packet;
 pub mod packets;
 pub mod page_cache;
 pub mod pages;
+mod perf_event;
 pub mod perf_ring;
 pub mod pipe;
 pub mod port_holder;

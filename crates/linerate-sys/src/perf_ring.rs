@@ -2,35 +2,15 @@
 //!
 //! Events and rings are held by descriptors and mappings: the kernel removes them with the process, however it ends.
 
+use crate::perf_event::{self, Attributes};
 use crate::{Error, Result};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
 use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// include/uapi/linux/perf_event.h: `struct perf_event_attr` as far as the clock (`PERF_ATTR_SIZE_VER3` and 5).
-#[repr(C)]
-#[derive(Default)]
-struct Attributes {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup: u32,
-    breakpoint: u32,
-    config1: u64,
-    config2: u64,
-    branch: u64,
-    registers: u64,
-    stack: u32,
-    clock: i32,
-}
 
 const SOFTWARE: u32 = 1;
 const TRACEPOINT: u32 = 2;
@@ -40,7 +20,6 @@ const SAMPLE_RAW: u64 = 1 << 10;
 const DISABLED: u64 = 1;
 const WATERMARK: u64 = 1 << 14;
 const USE_CLOCK: u64 = 1 << 25;
-const CLOSE_ON_EXEC: libc::c_ulong = 1 << 3;
 
 const ENABLE: u64 = 0x2400;
 const DISABLE: u64 = 0x2401;
@@ -57,9 +36,6 @@ const TAIL: usize = 1032;
 /// A record's header; behind it the time, and the length of what the tracepoint wrote.
 const HEADER: usize = 8;
 const AHEAD: usize = HEADER + 8 + 4;
-
-/// The call, as errors name it.
-const CALL: &str = "perf_event_open";
 
 /// The ring of one CPU, and the tracepoints that write into it there.
 pub struct Ring {
@@ -188,7 +164,6 @@ fn sample(record: &[u8]) -> Option<(u64, &[u8])> {
 fn open(cpu: u32, kind: u32, config: u64) -> Result<OwnedFd> {
     let attributes = Attributes {
         kind,
-        size: size_of::<Attributes>() as u32,
         config,
         sample_period: 1,
         sample_type: SAMPLE_TIME | SAMPLE_RAW,
@@ -198,16 +173,8 @@ fn open(cpu: u32, kind: u32, config: u64) -> Result<OwnedFd> {
         clock: libc::CLOCK_MONOTONIC,
         ..Attributes::default()
     };
-    let (every_thread, no_group) = (-1, -1);
-    // SAFETY: the structure begins like perf_event_attr, tells its own size, and lives through the call.
-    let fd = unsafe {
-        libc::syscall(libc::SYS_perf_event_open, &attributes, every_thread, cpu, no_group, CLOSE_ON_EXEC)
-    };
-    match i32::try_from(fd) {
-        // SAFETY: the kernel has just given this descriptor to us, and nothing else uses it.
-        Ok(fd) if fd >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
-        _ => Err(Error::last(CALL, format!("tracepoint {config} of CPU {cpu}"))),
-    }
+    const EVERY_THREAD: i32 = -1;
+    perf_event::open(attributes, EVERY_THREAD, cpu as i32, &format!("tracepoint {config} of CPU {cpu}"))
 }
 
 fn asked(event: &OwnedFd, request: u64, argument: u64, object: &str) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Whether this kernel, these privileges and this CPU allow something: tried, on a thread or socket that
 //! is thrown away.
 
+use crate::perf_event::{self, Attributes};
 use crate::{Error, Result, thread};
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -60,45 +61,14 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// The first 64 bytes of `struct perf_event_attr`: `PERF_ATTR_SIZE_VER0`.
-#[repr(C)]
-#[derive(Default)]
-struct PerfEvent {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup_events: u32,
-    breakpoint: u32,
-    config1: u64,
-}
-
 /// Whether the CPU's cycles can be counted in user code (`perf_event_open`).
 pub fn cycle_counter() -> Result<()> {
     const EXCLUDE_KERNEL: u64 = 1 << 5;
     const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
     // Type 0 is hardware and its configuration 0 is CPU cycles.
-    let event = PerfEvent {
-        size: size_of::<PerfEvent>() as u32,
-        flags: EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR,
-        ..PerfEvent::default()
-    };
-    let (this_thread, any_cpu, no_group, flags) = (0, -1, -1, 0);
-    // SAFETY: `event` begins like perf_event_attr, tells its own size, and lives through the call.
-    let fd = unsafe {
-        libc::syscall(libc::SYS_perf_event_open, &event, this_thread, any_cpu, no_group, flags as u64)
-    };
-    match i32::try_from(fd) {
-        Ok(fd) if fd >= 0 => {
-            // SAFETY: the kernel has just given this descriptor to us, and nothing else uses it.
-            unsafe { libc::close(fd) };
-            Ok(())
-        }
-        _ => Err(Error::last("perf_event_open", "CPU cycles")),
-    }
+    let cycles = Attributes { flags: EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR, ..Attributes::default() };
+    let (this_thread, any_cpu) = (0, -1);
+    perf_event::open(cycles, this_thread, any_cpu, "CPU cycles").map(drop)
 }
 
 /// The fields of `union bpf_attr` for `BPF_PROG_LOAD`, as far as every kernel that has it knows them.
@@ -190,10 +160,5 @@ mod tests {
         congestion_control("reno").unwrap();
         let error = congestion_control("none-such").unwrap_err();
         assert!(error.to_string().contains("none-such"), "{error}");
-    }
-
-    #[test]
-    fn the_event_has_the_size_of_its_first_version() {
-        assert_eq!(size_of::<PerfEvent>(), 64);
     }
 }

@@ -8,8 +8,7 @@ use crate::record::{Level, RunningConnection, RunningProgram};
 use crate::{Error, Result};
 use linerate_sys::netlink::{SocketTable, TableSocket};
 use linerate_sys::process::Process;
-use linerate_sys::process::effective_user;
-use linerate_sys::{namespace, thread};
+use linerate_sys::{namespace, probe, thread};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::os::linux::fs::MetadataExt;
@@ -234,7 +233,7 @@ fn table(suspect: Suspect) -> Result<SocketTable> {
 
 fn not_ours(pid: u32, error: std::io::Error) -> Error {
     match error.kind() {
-        std::io::ErrorKind::PermissionDenied if effective_user() == 0 => Error::unavailable(
+        std::io::ErrorKind::PermissionDenied if probe::is_root() => Error::unavailable(
             format!(
                 "what process {pid} has open may not be seen, though this is root: CAP_SYS_PTRACE is missing"
             ),
