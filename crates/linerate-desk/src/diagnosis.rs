@@ -23,7 +23,7 @@ mod wire;
 pub use bound::Bound;
 pub use cause::{CauseVerdict, Grade, NO_SIGN};
 pub use doubt::Finding;
-pub use facts::fact;
+pub use facts::{fact, used_address};
 pub use running::{ConnectionFound, RunningFound, Waits, diagnose_running};
 pub use transfer::{TransferBound, transfer_bound, transfer_seal};
 pub use transfer_beside::{FileCosts, file_costs, transfer_beside_bound};

@@ -2,13 +2,24 @@
 
 use crate::plan::{Case, HostId};
 use crate::record::{HostFacts, NotMeasured, Recording, StepRecord};
-use crate::vocabulary::Pattern;
+use crate::vocabulary::{Pattern, Place, Rung};
+use core::net::{IpAddr, SocketAddr};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A fact of a host's environment: CPU, memory, kernel.
 pub fn fact<'r>(host: &'r HostFacts, name: &str) -> Option<&'r Value> {
     host.environment.host.get(name).filter(|value| !value.is_null())
+}
+
+/// The address that a host's end of the first connection in the network had; none without one.
+pub fn used_address(recording: &Recording, host: HostId) -> Option<IpAddr> {
+    let in_network = |rung: &str| Rung::named(rung).is_some_and(|rung| rung.place == Place::Network);
+    recording.sessions.iter().find_map(|session| {
+        let is_here = session.host == host && in_network(&session.rung);
+        let ends = session.endpoints.first().filter(|_| is_here)?;
+        Some(ends.split(' ').next()?.parse::<SocketAddr>().ok()?.ip())
+    })
 }
 
 /// A host's entry.

@@ -1,5 +1,6 @@
 //! What was put into a recording is found, and nothing else.
 
+mod asked;
 mod bounds;
 mod bursts;
 mod failures;

@@ -2,9 +2,10 @@
 
 use super::shape::ListeningEntry;
 use crate::analysis::Analysis;
+use crate::diagnosis::used_address;
 use crate::record::{HostFacts, Recording};
 use crate::vocabulary::{Place, Rung};
-use core::net::{IpAddr, SocketAddr};
+use core::net::IpAddr;
 
 /// What was asked, and the rungs for which it does not hold; none where nothing was asked.
 pub(super) fn listening(recording: &Recording, analysis: &Analysis) -> Option<ListeningEntry> {
@@ -33,14 +34,7 @@ pub(super) fn is_v6(recording: &Recording) -> bool {
 
 /// A host's address in the network: of a connection where there was one, else the one that it is known by.
 pub(super) fn address(recording: &Recording, host: &HostFacts) -> Option<String> {
-    let in_network = |rung: &str| Rung::named(rung).is_some_and(|rung| rung.place == Place::Network);
-    let mut sessions = recording.sessions.iter();
-    let own = sessions.find_map(|session| {
-        let is_here = session.host == host.host && in_network(&session.rung);
-        let ends = session.endpoints.first().filter(|_| is_here)?;
-        let own = ends.split(' ').next()?.parse::<SocketAddr>().ok()?;
-        Some(own.ip())
-    });
+    let own = used_address(recording, host.host);
     // Where both are the same one, what is known has the name of its zone.
     let known = host.address.iter().chain(&host.address6).find(|known| own.is_none() || ip(known) == own);
     known.cloned().or(own.map(|own| own.to_string()))

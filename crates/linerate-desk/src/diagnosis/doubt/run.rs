@@ -1,12 +1,11 @@
 //! What concerns the whole run.
 
 use super::{Context, Finding};
-use crate::diagnosis::facts::fact;
+use crate::diagnosis::facts::{fact, used_address};
 use crate::diagnosis::planted::lab_faults;
 use crate::plan::HostId;
-use crate::record::{HostFacts, SessionRecord, StepRecord};
-use crate::vocabulary::{Place, Rung};
-use core::net::SocketAddr;
+use crate::record::{HostFacts, StepRecord};
+use crate::vocabulary::Place;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -55,18 +54,9 @@ fn one_cpu(context: &Context) -> Option<Finding> {
 /// A host that connects does so from the address that its routes choose, and not from the one that was named for it.
 fn other_address(context: &Context) -> Option<Finding> {
     let plan = context.recording.plan()?;
-    let in_network = |rung: &str| Rung::named(rung).is_some_and(|rung| rung.place == Place::Network);
-    let used = |host: HostId| {
-        let own = |session: &SessionRecord| {
-            let is_its = session.host == host && in_network(&session.rung);
-            let ends = session.endpoints.first().filter(|_| is_its)?;
-            Some(ends.split(' ').next()?.parse::<SocketAddr>().ok()?.ip())
-        };
-        context.recording.sessions.iter().find_map(own)
-    };
     let connecting = plan.hosts.iter().filter(|host| !plan.listens(host.id));
     let mut told = connecting.filter_map(|host| {
-        let (asked, used) = (host.address.as_ref()?.ip, used(host.id)?);
+        let (asked, used) = (host.address.as_ref()?.ip, used_address(context.recording, host.id)?);
         (asked.is_ipv4() == used.is_ipv4() && asked != used).then_some((host.id, asked, used))
     });
     let (host, asked, used) = told.next()?;
