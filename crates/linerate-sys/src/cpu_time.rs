@@ -1,5 +1,6 @@
 //! CPU time of any process, and the ticks in which the kernel counts.
 
+use crate::suspension::descendants;
 use crate::{Error, Result};
 use rustix::time::{ClockId, clock_getres};
 use std::mem::MaybeUninit;
@@ -24,6 +25,24 @@ pub fn process_ns(pid: u32) -> Result<u64> {
     Ok(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
+/// CPU time of all children of this process that it has waited for, with those that they had waited for.
+pub fn waited_children_ns() -> u64 {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the structure lives through the call, which cannot fail with a valid pointer; it is plain numbers, for which all
+    // zeroes is a value.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
+    ns(usage.ru_utime) + ns(usage.ru_stime)
+}
+
+/// CPU time of all that a process has started and that goes on, with what those have started; not of the process itself.
+pub fn descendants_ns(pid: u32) -> u64 {
+    descendants(pid).into_iter().filter(|one| *one != pid).filter_map(|one| process_ns(one).ok()).sum()
+}
+
 /// The length of the ticks in which `/proc/stat` counts: 10 ms nearly everywhere.
 pub fn tick_ns() -> u64 {
     1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
@@ -45,6 +64,23 @@ mod tests {
         let work = move || while process_ns(std::process::id()).unwrap() < before + 2_000_000 {};
         std::thread::spawn(work).join().unwrap();
         assert!(process_ns(std::process::id()).unwrap() >= before + 2_000_000);
+    }
+
+    #[test]
+    fn what_children_took_is_counted_once_they_were_waited_for() {
+        let busy = "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done";
+        let mut shell = std::process::Command::new("sh")
+            .args(["-c", &format!("({busy}; exec sleep 60) & read it; kill $!")])
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        while descendants_ns(shell.id()) < 2_000_000 {
+            std::thread::yield_now();
+        }
+        let before = waited_children_ns();
+        drop(shell.stdin.take());
+        shell.wait().unwrap();
+        assert!(waited_children_ns() > before);
     }
 
     #[test]

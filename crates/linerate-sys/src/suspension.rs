@@ -44,7 +44,7 @@ fn signal_descendants(signal: Signal) {
 }
 
 /// Children, theirs, and so on.
-fn descendants(process: u32) -> BTreeSet<u32> {
+pub(crate) fn descendants(process: u32) -> BTreeSet<u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();

@@ -9,11 +9,18 @@ use crate::statistic::Estimate;
 use crate::unit::{BitRate, Nanoseconds, counted, significant, supported_digits};
 use comfy_table::CellAlignment;
 use serde_json::{Value, json};
+use std::ops::RangeInclusive;
 
 /// The paper and the test of its Table 3, as the published data has them.
 const PAPER: (&str, &str) = ("S004", "file transfer WAN");
 
-const HEADS: [&str; 8] = ["program", "streams", "rate", "low", "high", "n", "paper", "sealed"];
+/// What stands for a file that is on no disk.
+const MEMORY: &str = "memory";
+
+const HEADS: [&str; 9] = ["program", "streams", "rate", "low", "high", "n", "CPU ns/B", "paper", "sealed"];
+
+/// The columns of numbers.
+const NUMBERS: RangeInclusive<usize> = 1..=7;
 
 /// The table, the fastest first of each size, and why what is missing is.
 pub fn transfers_text(beside: &TransfersBeside) -> String {
@@ -21,13 +28,17 @@ pub fn transfers_text(beside: &TransfersBeside) -> String {
     let mut loads: Vec<(Option<u64>, u64)> = all.iter().map(|one| (one.files, one.bytes)).collect();
     loads.sort_unstable();
     loads.dedup();
-    let mut text: String = loads.iter().map(|(files, bytes)| table(*files, *bytes, all)).collect();
+    let mut text: String = loads.iter().map(|load| table(*load, beside)).collect();
     text += &flags(all);
     text.extend(all.iter().filter_map(|one| bound(one, beside)));
     text.extend(all.iter().filter_map(|one| costs(one, all)));
     text.extend(beside.recognised.iter().map(|one| {
         format!("here, and not measured: {} ({}), which this program does not drive\n", one.name, one.version)
     }));
+    let behind: Vec<String> = all.iter().filter(|one| one.is_behind).map(|one| name(one)).collect();
+    if !behind.is_empty() {
+        text += &format!("behind in each of three rounds, and measured no further: {}\n", behind.join(", "));
+    }
     let failed = |one: &TransfersOf| {
         let why = one.failed.as_ref()?;
         Some(format!("not measured: {} of {}: {why}\n", name(one), size(one.bytes)))
@@ -49,6 +60,7 @@ pub fn transfers_json(beside: &TransfersBeside) -> Value {
         json!({
             "transfers": one,
             "throughput_bps": rate(one).map(of),
+            "cpu_byte_ns": cpu_byte_ns(one).map(of),
             "paper_bps": published(one),
             "bound": said(one, beside),
             "file_costs": costs,
@@ -56,6 +68,8 @@ pub fn transfers_json(beside: &TransfersBeside) -> Value {
     });
     json!({
         "schema": "linerate.transfers-report/1",
+        "from": beside.from,
+        "to": beside.to,
         "rows": rows.collect::<Vec<_>>(),
         "round_trip_ns": beside.round_trip_ns,
         "cipher_bytes_per_s": beside.ciphers,
@@ -63,8 +77,9 @@ pub fn transfers_json(beside: &TransfersBeside) -> Value {
     })
 }
 
-fn table(files: Option<u64>, bytes: u64, all: &[TransfersOf]) -> String {
-    let mut rows: Vec<(&TransfersOf, Estimate)> = all
+fn table((files, bytes): (Option<u64>, u64), beside: &TransfersBeside) -> String {
+    let mut rows: Vec<(&TransfersOf, Estimate)> = beside
+        .rows
         .iter()
         .filter(|one| (one.files, one.bytes) == (files, bytes))
         .filter_map(|one| Some((one, rate(one)?)))
@@ -82,12 +97,13 @@ fn table(files: Option<u64>, bytes: u64, all: &[TransfersOf]) -> String {
             shown(rate.low),
             shown(rate.high),
             rate.n.to_string(),
+            cpu_byte_ns(one).map_or("-".into(), |cpu| significant(cpu.median, 2)),
             published(one).map_or(String::new(), |bps| BitRate(bps).to_string()),
             if one.seals { "yes".into() } else { "no".to_owned() },
         ]);
     }
     for (at, column) in table.column_iter_mut().enumerate() {
-        let is_number = (1..=6).contains(&at);
+        let is_number = NUMBERS.contains(&at);
         column.set_cell_alignment(if is_number { CellAlignment::Right } else { CellAlignment::Left });
     }
     let lines: String = table.lines().map(|line| format!("  {}\n", line.trim_end())).collect();
@@ -95,7 +111,13 @@ fn table(files: Option<u64>, bytes: u64, all: &[TransfersOf]) -> String {
         || format!("a file of {}", size(bytes)),
         |files| format!("a folder of {}, {} in all", counted(files, "file"), size(bytes)),
     );
-    format!("{what}, until it was on the disk\n\n{lines}\n")
+    // What is not written to a disk has come when it is whole.
+    let until = if beside.to == MEMORY { "whole" } else { "on the disk" };
+    let places = match [&beside.from, &beside.to].map(String::as_str) {
+        [from, to] if [from, to].contains(&MEMORY) => format!(" from {from} to {to}"),
+        _ => String::new(),
+    };
+    format!("{what}{places}, until it was {until}\n\n{lines}\n")
 }
 
 /// What binds one, by its median.
@@ -152,6 +174,11 @@ fn rate(of: &TransfersOf) -> Option<Estimate> {
     Estimate::from_values(of.took_ns.iter().map(|ns| of.bytes as f64 * 8e9 / (*ns).max(1) as f64))
 }
 
+/// CPU time of both ends for each byte.
+fn cpu_byte_ns(of: &TransfersOf) -> Option<Estimate> {
+    Estimate::from_values(of.cpu_ns.iter().map(|ns| *ns as f64 / of.bytes.max(1) as f64))
+}
+
 /// What the paper's table has for the same.
 fn published(of: &TransfersOf) -> Option<f64> {
     let file = Size::File(format!("{} MB", of.bytes / 1_000_000));
@@ -176,6 +203,7 @@ mod tests {
             bytes,
             streams: 1,
             took_ns: took_ms.iter().map(|ms| ms * 1_000_000).collect(),
+            cpu_ns: took_ms.iter().map(|ms| ms * 250_000).collect(),
             paper: paper.map(String::from),
             ..TransfersOf::default()
         }
@@ -214,7 +242,7 @@ mod tests {
             "{text}"
         );
         let line = text.lines().find(|line| line.contains("fast")).unwrap();
-        for part in ["800 Mb/s", "730 Mb/s", "890 Mb/s", " 6 "] {
+        for part in ["800 Mb/s", "730 Mb/s", "890 Mb/s", " 6 ", " 2.5 "] {
             assert!(line.contains(part), "{part}: {line}");
         }
         assert!(text.lines().any(|line| line.contains("slow") && line.matches(" - ").count() == 2), "{text}");
@@ -242,6 +270,20 @@ mod tests {
         );
         assert!(at("a folder of 300 files") < at("many"), "{text}");
         assert_eq!(published(&folder), None, "the paper moved single files");
+    }
+
+    #[test]
+    fn where_files_are_is_told_where_it_is_no_disk() {
+        let rows = || vec![of("one", 10_000_000, &[100], None)];
+        assert!(text(rows()).starts_with("a file of 9.54 MiB, until it was on the disk\n"));
+        let beside = TransfersBeside {
+            rows: rows(),
+            from: "disk".into(),
+            to: MEMORY.into(),
+            ..TransfersBeside::default()
+        };
+        let text = transfers_text(&beside);
+        assert!(text.starts_with("a file of 9.54 MiB from disk to memory, until it was whole\n"), "{text}");
     }
 
     #[test]

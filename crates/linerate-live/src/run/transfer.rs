@@ -5,7 +5,7 @@ use super::{PATIENCE, Runner};
 use crate::control::Call;
 use crate::record::{Transfer, TransferEnd};
 use crate::transport::{Offer, Spec};
-use crate::workload::tool::{Bench, Files, Tool};
+use crate::workload::tool::{Bench, Files, Took, Tool};
 use crate::workload::transfer::{
     Answered, FinishRequest, OfferRequest, ReceiveRequest, Request, SendRequest, SinkRequest, SourceRequest,
 };
@@ -108,15 +108,17 @@ struct Ends {
 }
 
 impl Runner<'_> {
-    /// Moves a file by another program, in a lab; gives the time until it was on the disk.
+    /// Moves a file by another program, in a lab; gives what it took until it was on the disk. What takes longer is ended.
     pub fn transfer_by_tool(
         &self,
         bench: &mut Bench,
         tool: &Tool,
         streams: u32,
         files: &Files,
-    ) -> Result<u64> {
-        bench.play(tool, streams, files, self.hosts.virtual_hosts(), &|| self.watch.check())
+        longest: Duration,
+    ) -> Result<Took> {
+        let hosts = (self.hosts.virtual_hosts(), longest);
+        bench.play(tool, streams, files, hosts, &|| self.watch.check())
     }
 
     /// Moves it. `told` hears how far it is.

@@ -24,11 +24,7 @@ use crate::{Error, Result};
 use linerate_sys::thread;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
-use std::path::Path;
 use word::{Ask, Told, Wire};
-
-/// Where files on a disk are, and those in memory: the hierarchy standard, and shm_overview(7).
-const PLACES: &[(&str, &str)] = &[("disk", "/var/tmp"), ("memory", "/dev/shm")];
 
 /// What one end has of a trial.
 struct End<'e> {
@@ -49,8 +45,7 @@ impl<'e> End<'e> {
         };
         let addresses = [address(TcpStream::local_addr)?, address(TcpStream::peer_addr)?];
         let wanted = order.value::<String>(knob).unwrap_or_else(|| "disk".into());
-        let place = PLACES.iter().find(|(name, _)| *name == wanted).map_or("/var/tmp", |(_, folder)| folder);
-        let (other, bench) = (order.other(seat.pair), Bench::below(Path::new(place))?);
+        let (other, bench) = (order.other(seat.pair), Bench::between(&wanted, &wanted)?);
         Ok(End { order, addresses, other, streams: seat.flows, bench })
     }
 

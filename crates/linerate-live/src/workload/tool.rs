@@ -29,7 +29,7 @@ mod sshd;
 mod web;
 mod xrootd;
 
-pub use play::{Bench, Files};
+pub use play::{Bench, Files, Took};
 pub use service::Here;
 pub use site::Site;
 

@@ -120,6 +120,11 @@ impl TransferStream {
     pub fn parts(&self) -> [Spent; 4] {
         [self.file, self.digest, self.network, self.seal]
     }
+
+    /// Its thread's time on a CPU.
+    pub fn cpu_ns(&self) -> u64 {
+        self.parts().iter().map(|part| part.cpu_ns).sum()
+    }
 }
 
 impl TransferEnd {
@@ -130,6 +135,12 @@ impl TransferEnd {
 }
 
 impl Transfer {
+    /// The time on a CPU of the streams of both ends.
+    pub fn cpu_ns(&self) -> u64 {
+        let streams = self.sender.streams.iter().chain(&self.receiver.streams);
+        streams.map(TransferStream::cpu_ns).sum()
+    }
+
     /// Bits a second that crossed until all was done, by the receiver; none where nothing crossed.
     pub fn throughput_bps(&self) -> Option<f64> {
         let bytes = self.receiver.bytes();

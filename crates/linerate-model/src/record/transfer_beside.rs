@@ -24,6 +24,9 @@ pub struct TransfersOf {
     pub streams: u32,
     /// The time of each, until the file was on the disk, in the order in which they were made.
     pub took_ns: Vec<u64>,
+    /// The time of the CPUs of both ends that each took, in the same order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpu_ns: Vec<u64>,
     /// What it seals by, as OpenSSL calls it; none where it does not, or it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cipher: Option<String>,
@@ -33,6 +36,9 @@ pub struct TransfersOf {
     /// What the paper's table calls the same, where it has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paper: Option<String>,
+    /// Whether it was so far behind this program that it was moved no more.
+    #[serde(default)]
+    pub is_behind: bool,
     /// Why there is none, or no more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
@@ -43,6 +49,10 @@ pub struct TransfersOf {
 pub struct TransfersBeside {
     /// Those of each program.
     pub rows: Vec<TransfersOf>,
+    /// Where what was moved is, a disk or memory, and what it became.
+    pub from: String,
+    /// See above.
+    pub to: String,
     /// The least round trip that the kernel saw on a connection of this program's own transfers between the same hosts.
     pub round_trip_ns: Option<u64>,
     /// Bytes a second that one core seals by each cipher, by `openssl speed`.

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::control_group::{Group, groups};
-use crate::{allocation, namespace};
+use crate::{allocation, cpu_time, namespace};
 use rustix::process::{Resource, getrlimit, getuid};
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -88,13 +88,8 @@ fn here() -> Host<'static> {
 
 /// The CPU time of all children that were waited for.
 fn children_seconds() -> u64 {
-    // SAFETY: rusage is plain numbers, for which all zeroes is a value.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the structure lives through the call, which cannot fail with a valid pointer.
-    unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage) };
-    let micros = (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) as u64;
     // The kernel looks at each tick: a little may be missing.
-    (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) as u64 + (micros + 50_000) / 1_000_000
+    (cpu_time::waited_children_ns() + 50_000_000) / 1_000_000_000
 }
 
 fn cpu_time(host: &Host<'_>) -> Option<Reached> {

@@ -85,10 +85,22 @@ pub struct Transfer {
     /// Beside those files a folder of so many small ones, of 4 to 64 KiB, by every program that moves folders.
     #[arg(long, value_name = "COUNT", value_parser = count(1, 50_000), requires = "compare", help_heading = WHAT)]
     pub files: Option<u32>,
+    /// Where the files are that are moved: on a disk, below /var/tmp, or in memory, below /dev/shm.
+    #[arg(long, value_name = "PLACE", value_parser = places(), default_value = "disk", requires = "compare")]
+    #[arg(help_heading = WHAT)]
+    pub from: String,
+    /// Where they are moved to.
+    #[arg(long, value_name = "PLACE", value_parser = places(), default_value = "disk", requires = "compare")]
+    #[arg(help_heading = WHAT)]
+    pub to: String,
     /// How many times each moves each: from 6 on a median has an interval.
     #[arg(long, value_name = "COUNT", default_value_t = 6, value_parser = count(1, 1000), requires = "compare")]
     #[arg(help_heading = WHAT)]
     pub rounds: u32,
+    /// Who is behind runs no more: a program that takes ten times as long as the fastest is ended, and one that takes a tenth
+    /// longer than this one in each of three rounds is measured no further.
+    #[arg(long, requires = "compare", help_heading = WHAT)]
+    pub race: bool,
     /// Only these programs beside this one; none is the word for none of them.
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = tool_names(), requires = "compare")]
     #[arg(help_heading = WHAT)]
@@ -130,10 +142,20 @@ impl Transfer {
 
 /// The ciphers of TLS 1.3.
 fn ciphers() -> PossibleValuesParser {
-    let kind = Knob::named("tls.cipher").map(|knob| knob.kind);
+    values_of("tls.cipher")
+}
+
+/// Where a file can be.
+fn places() -> PossibleValuesParser {
+    values_of("file.from")
+}
+
+/// What a knob can be.
+fn values_of(knob: &str) -> PossibleValuesParser {
+    let kind = Knob::named(knob).map(|knob| knob.kind);
     PossibleValuesParser::new(match kind {
         Some(KnobKind::OneOf(names)) => names.to_vec(),
-        _ => vec![CIPHER],
+        _ => Vec::new(),
     })
 }
 

@@ -5,7 +5,7 @@
 
 use super::word::{Ask, Expect, Told, Wire};
 use super::{End, nonsense};
-use crate::workload::tool::play::{digest, on_disk};
+use crate::workload::tool::play::{digest, longest, on_disk};
 use crate::workload::tool::service::Serving;
 use crate::workload::tool::{Bench, Files, Here, Site, TOOLS, Tool};
 use crate::{Error, Result};
@@ -52,7 +52,7 @@ pub fn send(
     };
     let Told::Expected(mut site) = wire.ask(&Ask::Expect(expect))? else { return Err(wire.out_of_turn()) };
     let ran_ns = match tool.pulls {
-        false => tool.run(end.streams, false, &site, (&Here, files.bytes), &|| Ok(()))?,
+        false => tool.run(end.streams, false, &site, (&Here, longest(files.bytes)), &|| Ok(()))?,
         true => {
             let ip = end.addresses[0].ip();
             (site.address, site.port) = (ip, free_port(ip)?);
@@ -113,7 +113,7 @@ impl Sink {
     pub fn fetch(&mut self, site: &Site, end: &End<'_>) -> Result<Told> {
         let expected = self.expected.as_mut().ok_or_else(|| out_of_turn(end))?;
         let site = Site { address: end.addresses[1].ip(), port: site.port, ..expected.site.clone() };
-        let place = (&Here as _, expected.bytes);
+        let place = (&Here as _, longest(expected.bytes));
         let took_ns = expected.tool.run(expected.streams, false, &site, place, &|| Ok(()))?;
         Ok(Told::Done { took_ns })
     }

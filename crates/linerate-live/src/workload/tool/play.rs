@@ -10,7 +10,7 @@ use crate::transport::foreign::library::supervise::SupervisedDaemon;
 use crate::{Error, Result};
 use blake3::Hasher;
 use linerate_sys::child::ChildProcess;
-use linerate_sys::{destination, spawn};
+use linerate_sys::{cpu_time, destination, spawn};
 use rand::Rng;
 use std::fs::{self, DirBuilder, File};
 use std::io::{Read, Write};
@@ -40,14 +40,33 @@ const SMALL: RangeInclusive<usize> = 4 << 10..=64 << 10;
 /// Bytes that are made or read at once.
 const PIECE: usize = 1 << 20;
 
-/// Where files are moved by tools: a folder of its own, which goes with whoever made it, however that ends.
+/// Where files on a disk are, and those in memory: the hierarchy standard, and shm_overview(7).
+const PLACES: &[(&str, &str)] = &[("disk", "/var/tmp"), ("memory", "/dev/shm")];
+
+/// Where files are moved by tools: folders of its own, which go with whoever made them, however that ends.
 pub struct Bench {
-    folder: PathBuf,
+    from: KeptFolder,
+    /// Where what is received is; none where that is the same place.
+    to: Option<KeptFolder>,
     user: String,
     transfers: u16,
+}
+
+/// A folder that goes with its process.
+struct KeptFolder {
+    path: PathBuf,
     // The keeper ends by what it waits for, which goes first: else its end would be waited for in vain.
     _kept: SupervisedDaemon,
     _keeper: ChildProcess,
+}
+
+/// What a transfer took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Took {
+    /// By the clock, until all was on the disk.
+    pub wall_ns: u64,
+    /// Of the CPUs of both ends.
+    pub cpu_ns: u64,
 }
 
 /// A file or a folder to be moved, and its digest.
@@ -63,40 +82,21 @@ pub struct Files {
 }
 
 impl Bench {
-    /// Makes the folder.
-    pub fn new() -> Result<Bench> {
-        Bench::kept_by(SupervisedDaemon::expect()?)
-    }
-
-    /// Makes it below another one.
-    pub fn below(folder: &Path) -> Result<Bench> {
-        Bench::kept_by(SupervisedDaemon::expect_below(folder)?)
-    }
-
-    fn kept_by(kept: SupervisedDaemon) -> Result<Bench> {
-        let mut command = kept.command(Path::new("sleep"))?;
-        command.arg("infinity").stdin(Stdio::null()).stdout(Stdio::null());
-        // It leads a session of its own, which the leader of a group cannot.
-        spawn::end_with_parent(&mut command);
-        let keeper = ChildProcess::start("the keeper of the files", Duration::from_secs(5), command)?;
-        let (folder, begun) = (kept.folder().to_owned(), Instant::now());
-        while !folder.is_dir() {
-            if keeper.has_ended() || begun.elapsed() > BEGINS {
-                return Err(Error::unavailable("no folder for the files", "see whether /tmp can be written"));
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        }
+    /// Where files are on a `disk`, or in `memory`, at each end.
+    pub fn between(from: &str, to: &str) -> Result<Bench> {
+        let to = (to != from).then(|| KeptFolder::new(to)).transpose()?;
+        let from = KeptFolder::new(from)?;
         // Where what is received is.
-        make(&folder.join("in"))?;
+        make(&to.as_ref().unwrap_or(&from).path.join("in"))?;
         let user = Command::new("id").arg("-un").stdin(Stdio::null()).output();
         let user = user.map_err(|e| Error::io("start", "id", e))?;
         let user = String::from_utf8_lossy(&user.stdout).trim().to_owned();
-        Ok(Bench { folder, user, transfers: 0, _keeper: keeper, _kept: kept })
+        Ok(Bench { from, to, user, transfers: 0 })
     }
 
     /// A file of so many bytes, which nothing can make smaller.
     pub fn file(&self, bytes: u64) -> Result<Files> {
-        let source = self.folder.join(format!("{bytes}"));
+        let source = self.from.path.join(format!("{bytes}"));
         let fail = |e| Error::io("write", source.display().to_string(), e);
         let (mut file, mut hasher) = (File::create(&source).map_err(fail)?, Hasher::new());
         let (mut block, mut left) = (vec![0; PIECE], bytes);
@@ -115,7 +115,7 @@ impl Bench {
 
     /// A folder of so many small files, a hundred in each of its own.
     pub fn small_files(&self, count: u64) -> Result<Files> {
-        let source = self.folder.join(format!("{count}-files"));
+        let source = self.from.path.join(format!("{count}-files"));
         make(&source)?;
         let (mut block, mut bytes) = (vec![0; *SMALL.end()], 0);
         for number in 0..count {
@@ -137,10 +137,9 @@ impl Bench {
 
     /// What is received next; nothing is there.
     pub fn destination(&self) -> PathBuf {
-        let path = self.folder.join("in/it");
-        for left in
-            ["it", "it.linerate-part", "it.linerate-journal"].map(|name| self.folder.join("in").join(name))
-        {
+        let folder = self.to.as_ref().unwrap_or(&self.from).path.join("in");
+        let path = folder.join("it");
+        for left in ["it", "it.linerate-part", "it.linerate-journal"].map(|name| folder.join(name)) {
             let _ = fs::remove_file(&left).or_else(|_| fs::remove_dir_all(&left));
         }
         path
@@ -150,7 +149,7 @@ impl Bench {
     pub fn site(&mut self, source: &Path, address: IpAddr) -> Result<Site> {
         self.transfers += 1;
         let site = Site {
-            folder: self.folder.join(format!("transfer-{}", self.transfers)),
+            folder: self.from.path.join(format!("transfer-{}", self.transfers)),
             source: source.to_owned(),
             destination: self.destination(),
             address,
@@ -161,26 +160,30 @@ impl Bench {
         Ok(site)
     }
 
-    /// Moves a file from the first host to the second, and gives the time that it took until it was on the disk.
+    /// Moves a file from the first host to the second. The CPUs' time is that of the program and of its service, from their start
+    /// to their end, as far as they had waited for what they started, or it still ran. What takes longer is ended.
     pub fn play(
         &mut self,
         tool: &Tool,
         streams: u32,
         files: &Files,
-        hosts: &[VirtualHost],
+        (hosts, longest): (&[VirtualHost], Duration),
         check: Check<'_>,
-    ) -> Result<u64> {
+    ) -> Result<Took> {
         let [first, second, ..] = hosts else { return Err(Error::usage("a lab of one host", "")) };
         let (client, far) = if tool.pulls { (second, first) } else { (first, second) };
         let site = self.site(&files.source, far.address)?;
+        let before_ns = cpu_time::waited_children_ns();
         let serving = tool.service.start(far, &site)?;
-        let ran_ns = tool.run(streams, files.count.is_some(), &site, (client, files.bytes), check);
+        let ran_ns = tool.run(streams, files.count.is_some(), &site, (client, longest), check);
         let synced_ns = on_disk(&site.destination);
+        let served_ns = serving.descendants_ns();
         drop(serving);
-        let took_ns = ran_ns? + synced_ns.map_err(|_| tool.moved_nothing(&site))?;
+        let cpu_ns = cpu_time::waited_children_ns().saturating_sub(before_ns) + served_ns;
+        let wall_ns = ran_ns? + synced_ns.map_err(|_| tool.moved_nothing(&site))?;
         self.is_whole(&site.destination, files, tool.name)?;
         let _ = fs::remove_dir_all(&site.folder);
-        Ok(took_ns)
+        Ok(Took { wall_ns, cpu_ns })
     }
 
     /// Whether what came is what was sent.
@@ -197,6 +200,28 @@ impl Bench {
     }
 }
 
+impl KeptFolder {
+    /// Makes it in a place of that name.
+    fn new(place: &str) -> Result<KeptFolder> {
+        let below = PLACES.iter().find(|(name, _)| *name == place).map_or("/var/tmp", |(_, folder)| folder);
+        let kept = SupervisedDaemon::expect_below(Path::new(below))?;
+        let mut command = kept.command(Path::new("sleep"))?;
+        command.arg("infinity").stdin(Stdio::null()).stdout(Stdio::null());
+        // It leads a session of its own, which the leader of a group cannot.
+        spawn::end_with_parent(&mut command);
+        let keeper = ChildProcess::start("the keeper of the files", Duration::from_secs(5), command)?;
+        let (path, begun) = (kept.folder().to_owned(), Instant::now());
+        while !path.is_dir() {
+            if keeper.has_ended() || begun.elapsed() > BEGINS {
+                let hint = format!("see whether {below} can be written");
+                return Err(Error::unavailable("no folder for the files", hint));
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        Ok(KeptFolder { path, _keeper: keeper, _kept: kept })
+    }
+}
+
 /// How long a transfer of so many bytes may take.
 pub fn longest(bytes: u64) -> Duration {
     LONGEST + Duration::from_secs(bytes / SLOWEST_BYTES_PER_S)
@@ -209,18 +234,18 @@ impl Tool {
         streams: u32,
         is_folder: bool,
         site: &Site,
-        (place, bytes): (&dyn Place, u64),
+        (place, longest): (&dyn Place, Duration),
         check: Check<'_>,
     ) -> Result<u64> {
         let words = if is_folder { self.folder } else { Some(self.words) };
         let words = words.ok_or_else(|| Error::unavailable(format!("{} moves no folders", self.name), ""))?;
         let command = quiet(place, &words(site, streams), site, &site.folder.join(LOG))?;
-        let (begun, longest) = (Instant::now(), longest(bytes));
+        let begun = Instant::now();
         let process = ChildProcess::start(self.name, Duration::ZERO, command)?;
         while !process.wait(LOOK) {
             check()?;
             if begun.elapsed() > longest {
-                let what = format!("took more than {} s", longest.as_secs());
+                let what = format!("took more than {:.1} s", longest.as_secs_f64());
                 return Err(Error::peer(self.name, what, "try a smaller file"));
             }
         }

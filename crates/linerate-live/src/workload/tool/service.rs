@@ -5,7 +5,7 @@ use crate::lab::VirtualHost;
 use crate::{Error, Result};
 use linerate_sys::child::ChildProcess;
 use linerate_sys::process::Signal;
-use linerate_sys::spawn;
+use linerate_sys::{cpu_time, spawn};
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -57,6 +57,13 @@ const MOST_SAID: usize = 400;
 /// One that runs; it ends with this value.
 pub struct Serving {
     process: ChildProcess,
+}
+
+impl Serving {
+    /// The CPU time of what it has started, and not waited for.
+    pub fn descendants_ns(&self) -> u64 {
+        cpu_time::descendants_ns(self.process.pid())
+    }
 }
 
 impl Drop for Serving {

@@ -10,16 +10,21 @@ use crate::record::{TransfersBeside, TransfersOf};
 use crate::report::{size, transfers_json, transfers_text};
 use crate::run::{FileEnd, Order, Runner};
 use crate::workload::tool::cipher::one_core;
+use crate::workload::tool::play::longest as longest_of;
 use crate::workload::tool::recognised::recognised;
-use crate::workload::tool::{Bench, Files, Sealing, TOOLS, Tool};
+use crate::workload::tool::{Bench, Files, Sealing, TOOLS, Took, Tool};
 use crate::{Error, Result};
 use rand::seq::SliceRandom;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// What this program is called in the table.
 const OURS: &str = "linerate";
+
+/// Where files are as a rule.
+const DISK: &str = "disk";
 
 /// Numbers of streams of ours.
 const STREAMS: [u32; 3] = [1, 2, 4];
@@ -58,6 +63,15 @@ const WAYS: &[Way] = &[
     Way { name: ", disk to memory", to_memory: true, ..WAY },
     Way { name: ", memory to memory", from_memory: true, to_memory: true, ..WAY },
 ];
+
+/// A race: who takes so many times as long as the fastest is ended, and who takes so many times as long as this program in each
+/// of so many rounds runs no more.
+const FAR_BEHIND: u64 = 10;
+const BEHIND: f64 = 1.1;
+const ROUNDS_BEHIND: usize = 3;
+
+/// What is not that long is never far behind.
+const SHORT: Duration = Duration::from_secs(1);
 
 /// What one row of the table is made by.
 #[derive(Clone, Copy)]
@@ -108,23 +122,33 @@ pub fn main(args: &Transfer) -> Result<ExitCode> {
     let mut watcher = hosts.watching.start(&stop)?;
     watcher.announce("building the lab");
     let mut runner = reached(&plan, &hosts, &wanted, watcher.as_mut())?;
-    let mut bench = Bench::new()?;
-    let mut beside =
-        TransfersBeside { recognised: recognised(&Bench::programs()), ..TransfersBeside::default() };
+    let mut bench = Bench::between(&args.from, &args.to)?;
+    let mut beside = TransfersBeside {
+        from: args.from.clone(),
+        to: args.to.clone(),
+        recognised: recognised(&Bench::programs()),
+        ..TransfersBeside::default()
+    };
     let mut ended = Ok(());
     let sizes = args.sizes.iter().map(|bytes| Load::File(*bytes));
     for load in sizes.chain(args.files.map(|count| Load::Folder(count.into()))) {
         watcher.announce("making what is moved");
         let files = load.made(&bench)?;
         let mut of_size = rows_of(args, &files);
-        ended = turns(args.rounds, &mut of_size, &mut |row, round| {
+        let mut fastest_ns = None;
+        ended = turns(args, &mut of_size, &mut |row, round| {
             if stop.wanted() {
                 return Err(Error::Interrupted);
             }
             let (bytes, tool) = (size(files.bytes), &row.of.tool);
             let what = format!("{bytes} by {tool}, round {} of {}", round + 1, args.rounds);
             watcher.moved(&what);
-            one(row, &mut runner, (&mut bench, &files), &mut beside.round_trip_ns)
+            let longest =
+                fastest_ns.filter(|_| args.race).map(|ns| Duration::from_nanos(FAR_BEHIND * ns).max(SHORT));
+            let longest = longest.unwrap_or(Duration::MAX).min(longest_of(files.bytes));
+            one(row, &mut runner, (&mut bench, &files, longest), &mut beside.round_trip_ns)?;
+            fastest_ns = row.of.took_ns.last().copied().into_iter().chain(fastest_ns).min();
+            Ok(())
         });
         beside.rows.extend(of_size.into_iter().map(|row| row.of));
         if ended.is_err() {
@@ -153,15 +177,31 @@ fn sealing(rows: &[TransfersOf]) -> impl Iterator<Item = &'static str> {
     ciphers.into_iter().filter(|cipher| is_of(cipher)).collect::<Vec<_>>().into_iter()
 }
 
-/// Every row, in another order each round: what changes meanwhile falls on all. A row that failed is not tried again.
-fn turns(rounds: u32, rows: &mut [Row], one: &mut dyn FnMut(&mut Row, u32) -> Result<()>) -> Result<()> {
-    for round in 0..rounds {
+/// Every row, in another order each round: what changes meanwhile falls on all. A row that failed is not tried again, nor in
+/// a race one that is behind.
+fn turns(args: &Transfer, rows: &mut [Row], one: &mut dyn FnMut(&mut Row, u32) -> Result<()>) -> Result<()> {
+    for round in 0..args.rounds {
         rows.shuffle(&mut rand::rng());
-        for row in rows.iter_mut().filter(|row| row.of.failed.is_none()) {
+        // What is fast must be known before it is known who is far behind.
+        rows.sort_by_key(|row| args.race && round == 0 && !row.of.is_ours);
+        for row in rows.iter_mut().filter(|row| row.of.failed.is_none() && !row.of.is_behind) {
             one(row, round)?;
+        }
+        if args.race {
+            tell_behind(rows);
         }
     }
     Ok(())
+}
+
+/// Which of the others were behind this program, as shipped, in each of the rounds that it takes.
+fn tell_behind(rows: &mut [Row]) {
+    let is_shipped = |row: &&Row| row.of.tool == OURS && STREAMS.ends_with(&[row.of.streams]);
+    let Some(ours) = rows.iter().find(is_shipped).map(|row| row.of.took_ns.clone()) else { return };
+    for row in rows.iter_mut().filter(|row| !row.of.is_ours && row.of.took_ns.len() == ROUNDS_BEHIND) {
+        let mut rounds = row.of.took_ns.iter().zip(&ours);
+        row.of.is_behind = rounds.all(|(theirs, ours)| *theirs as f64 > BEHIND * *ours as f64);
+    }
 }
 
 /// The rows of a file, or a folder. What is not installed is left out, or told where it was asked for by name.
@@ -179,14 +219,20 @@ fn rows_of(args: &Transfer, files: &Files) -> Vec<Row> {
             cipher: sealing.map(|sealing| sealing.cipher.into()),
             window_bytes: sealing.and_then(|sealing| sealing.window_bytes),
             took_ns: Vec::new(),
+            cpu_ns: Vec::new(),
             paper: paper.map(String::from),
+            is_behind: false,
             failed,
         };
         Row { by, of }
     };
     let mut rows = Vec::new();
-    // Memory has no files in it, and small files go through the cache.
-    let is_there = |way: &&Way| files.count.is_none() || !(way.from_memory || way.direct);
+    // Memory has no files in it, and small files go through the cache; what a disk costs is told where there is one.
+    let is_on_disks = (args.from.as_str(), args.to.as_str()) == (DISK, DISK);
+    let takes_disk = |way: &Way| way.from_memory || way.to_memory || way.direct || way.cold;
+    let is_there = |way: &&Way| {
+        (is_on_disks || !takes_disk(way)) && (files.count.is_none() || !(way.from_memory || way.direct))
+    };
     for (at, way) in WAYS.iter().filter(is_there).enumerate() {
         let streams = if at == 0 { &STREAMS[..] } else { &STREAMS[STREAMS.len() - 1..] };
         let ours = |count: &u32| {
@@ -222,21 +268,25 @@ fn rows_of(args: &Transfer, files: &Files) -> Vec<Row> {
 fn one(
     row: &mut Row,
     runner: &mut Runner<'_>,
-    (bench, files): (&mut Bench, &Files),
+    (bench, files, longest): (&mut Bench, &Files, Duration),
     least_ns: &mut Option<u64>,
 ) -> Result<()> {
     let took = match row.by {
-        By::Tool(tool) => runner.transfer_by_tool(bench, tool, row.of.streams, files),
+        By::Tool(tool) => runner.transfer_by_tool(bench, tool, row.of.streams, files, longest),
         By::Ours(way) => ours(way, row, runner, (bench, files), least_ns),
     };
     match took {
-        Ok(ns) => row.of.took_ns.push(ns),
+        Ok(took) => {
+            row.of.took_ns.push(took.wall_ns);
+            row.of.cpu_ns.push(took.cpu_ns);
+        }
         Err(error) if error.ends_the_run() || matches!(error.cause(), Error::Died { .. }) => {
             return Err(error);
         }
         // One that fails once is not to be relied upon: it has no number.
         Err(error) => {
             row.of.took_ns.clear();
+            row.of.cpu_ns.clear();
             row.of.failed = Some(chain(&error));
         }
     }
@@ -249,7 +299,7 @@ fn ours(
     runner: &mut Runner<'_>,
     (bench, files): (&mut Bench, &Files),
     least_ns: &mut Option<u64>,
-) -> Result<u64> {
+) -> Result<Took> {
     let TransfersOf { streams, bytes, .. } = row.of;
     let path = bench.destination();
     let order = Order {
@@ -273,5 +323,5 @@ fn ours(
     // In microseconds; all ones where the kernel has seen none (tcp_info of linux/tcp.h).
     let trips = trips.filter(|us| **us > 0 && **us < u64::from(u32::MAX)).map(|us| 1000 * us);
     *least_ns = trips.chain(*least_ns).min();
-    Ok(transfer.wall_ns)
+    Ok(Took { wall_ns: transfer.wall_ns, cpu_ns: transfer.cpu_ns() })
 }
