@@ -1,7 +1,7 @@
 //! What is asked of a packet filter, held against where its rules would stand: a lab's hosts have one, others do not.
 
 use super::link::Wrong;
-use crate::plan::{Case, FilterPlace, Fits, Plan, Setting, Target, router};
+use crate::plan::{Case, FilterPlace, Fits, Plan, Setting, Target, Tracking, router};
 use crate::record::Reason;
 use crate::vocabulary::ReasonKind::Unable;
 use crate::vocabulary::{FILTER_RULES, Family, FilterKind, Had, Knob, Place, Rung};
@@ -39,13 +39,27 @@ pub(super) fn of_case(plan: &Plan, rung: &Rung, case: &Case) -> Option<Reason> {
             "a lab with one more, and a plan file or suite: lab:hosts=3",
         );
     }
+    let kind = FilterKind::named(&filter.kind);
+    if kind.is_some_and(|kind| !kind.hooked) {
+        let beyond = [
+            (filter.at == FilterPlace::Sender, "filter.at=sender", "filter.at=receiver"),
+            (filter.tracking != Tracking::None, "filter.state", "filter.state=stateless"),
+        ];
+        if let Some((_, what, hint)) = beyond.into_iter().find(|(is_asked, ..)| *is_asked) {
+            let why = format!(
+                "{what}: {} meets packets where they come in, before connections are tracked",
+                filter.kind
+            );
+            return unable(why, hint);
+        }
+    }
     if filter.fits == Fits::None {
         return None;
     }
     if filter.rules == 0 {
         return unable("filter.match: of no rules none fits".into(), "filter.rules=1 or more");
     }
-    let is_ordered = FilterKind::named(&filter.kind).is_some_and(|kind| kind.ordered);
+    let is_ordered = kind.is_some_and(|kind| kind.ordered);
     (!is_ordered).then(|| {
         let why = format!("filter.match: {} is looked up at once, and has no first rule", filter.kind);
         Reason::new(Unable, why, "filter.kind=nft-list, iptables-nft or iptables-legacy")
@@ -87,7 +101,11 @@ mod tests {
         assert_eq!(told(2, tcp, &[five, "filter.kind=nft-set"]), None);
         assert_eq!(told(2, tcp, &["tcp.mss=536"]), None);
         assert_eq!(told(3, tcp, &[five, "filter.at=router"]), None);
-        let cases: [(&str, &[&str], &str); 7] = [
+        let bpf = "filter.kind=tc-bpf";
+        assert_eq!(told(2, tcp, &[five, bpf, "filter.match=last"]), None);
+        let cases: [(&str, &[&str], &str); 9] = [
+            (tcp, &[five, bpf, "filter.at=sender"], "where they come in"),
+            (tcp, &[five, bpf, "filter.state=state-last"], "before connections are tracked"),
             ("in-host.tcp", &[five], "within a host"),
             ("network.tcp6", &[five], "of IPv4"),
             (tcp, &["filter.kind=ipset"], "says nothing without filter.rules"),

@@ -7,6 +7,7 @@
 mod ipset;
 mod iptables;
 mod nft;
+mod tc;
 
 use super::fault::sysctl;
 use super::program::{NFT, Program};
@@ -60,7 +61,7 @@ struct Loader {
 
 /// Every kind of the vocabulary.
 const LOADERS: &[&Loader] =
-    &[&nft::LIST, &nft::SET, &nft::MAP, &iptables::NFT, &iptables::LEGACY, &ipset::IPSET];
+    &[&nft::LIST, &nft::SET, &nft::MAP, &iptables::NFT, &iptables::LEGACY, &ipset::IPSET, &tc::BPF];
 
 /// The rules of a filter at a hook.
 struct RuleSet<'f> {

@@ -35,9 +35,10 @@ impl FromStr for Bytes {
 }
 
 impl fmt::Display for Bytes {
-    /// Exact: the largest binary unit that divides the size, so that 65537 stays `65537 B`.
+    /// Exact: the largest binary unit that divides the size, else a decimal one, so that 65537 stays `65537 B`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let steps = [("GiB", 1u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+        let binary = [("GiB", 1u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+        let steps = [&binary[..], &[("GB", 1_000_000_000), ("MB", 1_000_000)]].concat();
         let text = match steps.iter().find(|(_, step)| self.0 >= *step && self.0.is_multiple_of(*step)) {
             Some((name, step)) => format!("{} {name}", self.0 / step),
             None => format!("{} B", self.0),
@@ -55,7 +56,9 @@ mod tests {
         let cases = [
             ("64KiB", 65536, "64 KiB"),
             ("1500", 1500, "1500 B"),
-            ("1 MB", 1_000_000, "1000000 B"),
+            ("1 MB", 1_000_000, "1 MB"),
+            ("1000 MB", 1_000_000_000, "1 GB"),
+            ("1001000 B", 1_001_000, "1001000 B"),
             ("1.25 GiB", 5 << 28, "1280 MiB"),
             ("0.1KiB", 102, "102 B"),
         ];

@@ -57,6 +57,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("filter.kind", "nft-map", "nftables verdict map"),
     ("filter.kind", "iptables-nft", "iptables (nft)"),
     ("filter.kind", "iptables-legacy", "iptables (legacy)"),
+    ("filter.kind", "tc-bpf", "BPF at the port (tc)"),
     ("filter.state", "state-first", "connections first"),
     ("filter.state", "state-last", "connections last"),
     ("filter.match", "none", "no"),

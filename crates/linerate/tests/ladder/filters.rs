@@ -21,6 +21,16 @@ sizes = "64"
 "filter.rules" = ["601"]
 "filter.state" = ["state-last"]
 [[case]]
+id = "port"
+rung = "network.tcp"
+pattern = "ping-pong"
+wait = "sleeping"
+sizes = "64"
+[case.vary]
+"filter.kind" = ["tc-bpf"]
+"filter.match" = ["none", "last"]
+"filter.rules" = ["3001"]
+[[case]]
 id = "places"
 rung = "network.tcp"
 pattern = "ping-pong"
@@ -94,8 +104,10 @@ fn filters_stand_for_a_case_and_are_met() {
     assert!(left_out.is_empty(), "{left_out:?}");
     let lines = lines_of(run.folder.path());
     let hosts = |arm: u64| met(&lines, arm).into_keys().collect::<Vec<_>>();
-    for (arm, rules, place) in
-        (1..=6).map(|arm| (arm, "601", "b")).chain([(7, "5", "a"), (8, "5", "c"), (9, "5", "b")])
+    for (arm, rules, place) in (1..=6)
+        .map(|arm| (arm, "601", "b"))
+        .chain([(7, "3001", "b"), (8, "3001", "b")])
+        .chain([(9, "5", "a"), (10, "5", "c"), (11, "5", "b")])
     {
         assert_eq!(granted(&lines, arm, "filter.rules"), [rules], "arm {arm}");
         assert_eq!(hosts(arm), [place], "arm {arm}");
@@ -109,7 +121,7 @@ fn filters_stand_for_a_case_and_are_met() {
     }
     assert_eq!(granted(&lines, 5, "filter.kind"), ["iptables-legacy"]);
     assert_eq!(
-        (granted(&lines, 9, "filter.match"), granted(&lines, 9, "filter.state")),
+        (granted(&lines, 11, "filter.match"), granted(&lines, 11, "filter.state")),
         (vec!["middle".into()], vec!["state-first".into()])
     );
     assert_eq!((hosts(0), granted(&lines, 0, "filter.rules")), (vec![], vec![]), "no filter is left");
@@ -226,7 +238,8 @@ fn what_a_killed_agent_has_loaded_is_swept() {
     let stands = || {
         let rules = lab.said(&["exec", "b", "--", "/usr/sbin/nft", "list", "ruleset"]);
         let routes = lab.said(&["exec", "b", "--", "cat", "/proc/net/route"]);
-        (rules.trim().to_owned(), routes.lines().count())
+        let queueing = lab.said(&["exec", "b", "--", "/usr/sbin/tc", "qdisc", "show"]);
+        (rules.trim().to_owned(), routes.lines().count(), queueing)
     };
     let empty = stands();
     assert_eq!(empty.0, "");
@@ -235,6 +248,7 @@ fn what_a_killed_agent_has_loaded_is_swept() {
         ("nft-map", "receiver", "input"),
         ("ipset", "router", "forward"),
         ("iptables-legacy", "sender", "output"),
+        ("tc-bpf", "receiver", "input"),
     ] {
         let mut agent = lab.agent("b");
         let told = agent.ask("filter", order(kind, at, hook));

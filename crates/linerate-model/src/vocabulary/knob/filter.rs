@@ -27,8 +27,8 @@ pub const FILTER_KIND: Knob = Knob {
     default: "nft-list",
     harmless: None,
     had: Had::FilterTried,
-    about: "how the rules are kept: one after the other by nftables or iptables, or in a set or a map",
-    source: "nft(8), iptables(8), ipset(8)",
+    about: "how the rules are kept: one after the other by nftables, iptables or BPF, or in a set or a map",
+    source: "nft(8), iptables(8), ipset(8), tc-bpf(8)",
     hint: "nft-list, nft-set beside filter.rules=5000: what one look-up saves",
 };
 
