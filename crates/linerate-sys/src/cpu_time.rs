@@ -38,9 +38,19 @@ pub fn waited_children_ns() -> u64 {
     ns(usage.ru_utime) + ns(usage.ru_stime)
 }
 
-/// CPU time of all that a process has started and that goes on, with what those have started; not of the process itself.
+/// CPU time of all that a process has started and not waited for, with what those have started; not of the process itself.
 pub fn descendants_ns(pid: u32) -> u64 {
-    descendants(pid).into_iter().filter(|one| *one != pid).filter_map(|one| process_ns(one).ok()).sum()
+    let with_waited = |one: u32| Some(process_ns(one).ok()? + waited_by_ns(one).unwrap_or(0));
+    descendants(pid).into_iter().filter(|one| *one != pid).filter_map(with_waited).sum()
+}
+
+/// What those took that another process has waited for: `cutime` and `cstime` of proc_pid_stat(5), in ticks.
+fn waited_by_ns(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in brackets may hold anything; the fields behind it begin with the third.
+    let fields = stat.rsplit(") ").next()?.split_ascii_whitespace().skip(13).take(2);
+    let ticks: u64 = fields.filter_map(|field| field.parse::<u64>().ok()).sum();
+    Some(ticks * tick_ns())
 }
 
 /// The length of the ticks in which `/proc/stat` counts: 10 ms nearly everywhere.
@@ -68,13 +78,15 @@ mod tests {
 
     #[test]
     fn what_children_took_is_counted_once_they_were_waited_for() {
-        let busy = "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done";
+        let busy = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
         let mut shell = std::process::Command::new("sh")
-            .args(["-c", &format!("({busy}; exec sleep 60) & read it; kill $!")])
+            .args(["-c", &format!("(sh -c '{busy}'; exec sleep 60) & read it; kill $!")])
             .stdin(std::process::Stdio::piped())
             .spawn()
             .unwrap();
-        while descendants_ns(shell.id()) < 2_000_000 {
+        // The busy one has ended, and was waited for by one that goes on.
+        let tick_ns = tick_ns();
+        while descendants_ns(shell.id()) < 2 * tick_ns || descendants(shell.id()).len() > 1 {
             std::thread::yield_now();
         }
         let before = waited_children_ns();

@@ -3,8 +3,8 @@
 
 use crate::{Error, Result};
 use rustix::fs::{
-    CWD, FallocateFlags, FileType, Mode, OFlags, RenameFlags, fallocate, fstat, fstatvfs, open, rename,
-    renameat_with, syncfs,
+    CWD, FallocateFlags, FileType, Mode, OFlags, RenameFlags, fallocate, fstat, fstatfs, fstatvfs, open,
+    rename, renameat_with, syncfs,
 };
 use rustix::io::Errno;
 use std::fs::File;
@@ -15,6 +15,9 @@ use std::path::Path;
 pub const IS_LINK: i32 = libc::ELOOP;
 /// See above.
 pub const IS_SOCKET: i32 = libc::ENXIO;
+
+/// Bytes of what stat(2) counts as a block.
+const OF_BLOCK: u64 = 512;
 
 /// Opens a file to read and to write, and makes it where there is none, with these permissions less the process's mask. A
 /// link is not followed, and nothing but a regular file is opened.
@@ -63,9 +66,18 @@ fn regular(file: File, path: &Path) -> Result<File> {
 }
 
 /// Takes the room that a file will need; says whether the file system does that. Where it does not, the file has its length
-/// and its room is taken as it is written.
+/// and its room is taken as it is written. In memory taking room is filling it with zeroes, which costs as much as what is written
+/// then: there it is only looked whether there is enough.
 pub fn allocate(file: &File, bytes: u64, path: &Path) -> Result<bool> {
     let fail = |call, e: std::io::Error| Error::new(call, path.display().to_string(), e);
+    let system = fstatfs(file).map_err(|e| fail("statfs", e.into()))?;
+    // A tmpfs without a limit has no blocks.
+    if i64::from(system.f_type) == i64::from(libc::TMPFS_MAGIC) && system.f_blocks > 0 {
+        let found = fstat(file).map_err(|e| fail("stat", e.into()))?;
+        has_room(file, bytes.saturating_sub(found.st_blocks.unsigned_abs() * OF_BLOCK), path)?;
+        file.set_len(bytes).map_err(|e| fail("ftruncate", e))?;
+        return Ok(false);
+    }
     // No file system takes room for nothing.
     if bytes > 0 {
         match fallocate(file, FallocateFlags::empty(), 0, bytes) {
@@ -116,6 +128,18 @@ mod tests {
         name(&part, &whole, true).unwrap();
         assert_eq!(fs::metadata(&whole).unwrap().len(), 0);
         fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn in_memory_it_is_looked_for_room_and_none_is_taken() {
+        let path = Path::new("/dev/shm").join(format!("linerate-sys-room-{}", std::process::id()));
+        let file = open_plain(&path, 0o600).unwrap();
+        assert!(!allocate(&file, 1 << 20, &path).unwrap());
+        let found = fstat(&file).unwrap();
+        let error = allocate(&file, 1 << 60, &path).unwrap_err();
+        fs::remove_file(&path).unwrap();
+        assert_eq!((found.st_size, found.st_blocks), (1 << 20, 0));
+        assert_eq!(error.source.raw_os_error(), Some(libc::ENOSPC));
     }
 
     #[test]

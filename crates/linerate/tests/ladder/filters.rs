@@ -226,7 +226,8 @@ impl Agent {
 }
 
 fn order(kind: &str, at: &str, hook: &str) -> Value {
-    let filter = json!({ "rules": 9, "kind": kind, "fits": "none", "tracking": "state-last", "at": at });
+    let tracking = if kind == "tc-bpf" { "stateless" } else { "state-last" };
+    let filter = json!({ "rules": 9, "kind": kind, "fits": "none", "tracking": tracking, "at": at });
     let routes = if at == "router" { json!([["198.18.0.1", "198.18.0.3"]]) } else { json!([]) };
     json!({ "filter": filter, "hook": hook, "routes": routes })
 }

@@ -104,7 +104,7 @@ fn a_full_disk_is_told_before_anything_crosses() {
     let output = shell.env("LINERATE_CONFIG", "").stdin(Stdio::null()).output().unwrap();
     let said = said(&output);
     assert_eq!(output.status.code(), Some(3), "{said}");
-    for part in ["host b", "fallocate", "No space left on device", "df -h"] {
+    for part in ["host b", "statvfs", "No space left on device", "df -h"] {
         assert!(said.contains(part), "no `{part}` in {said}");
     }
     assert_eq!(said.lines().count(), 2, "{said}");
