@@ -181,7 +181,8 @@ pub struct Guard {
 impl Compared {
     /// Whether more blocks could tell what these cannot.
     pub fn is_open(&self) -> bool {
-        self.candidates.iter().any(|candidate| candidate.verdict == Verdict::CannotTell)
+        let is_open = |one: &Candidate| one.verdict == Verdict::CannotTell && one.change.is_some();
+        self.candidates.iter().any(is_open)
     }
 
     /// The share of what is expected that the plan as it stands has, where that is clearly less than all.

@@ -81,8 +81,8 @@ pub(super) fn sentence(compared: &Compared) -> String {
 /// One candidate's verdict in words.
 fn one(compared: &Compared, candidate: &ArmCandidate) -> String {
     let name = &candidate.name;
-    let Some(change) = candidate.change else { return format!("{name} was not measured") };
     let because = candidate.reasons.join("; ");
+    let Some(change) = candidate.change else { return format!("{name}: {because}") };
     match (candidate.verdict, candidate.is_gain) {
         (Verdict::Different, gain) => {
             let word = faster(gain);

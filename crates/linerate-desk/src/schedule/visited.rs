@@ -3,7 +3,7 @@
 use super::blocks::LEAST_ROUND_TRIPS;
 use super::coverage::Coverage;
 use super::entries::{Entry, entries};
-use crate::plan::{Comparison, Plan};
+use crate::plan::{ArmKind, Comparison, Plan};
 use crate::record::{NotMeasured, Recording};
 use crate::vocabulary::{Pattern, Rung, Wait};
 
@@ -58,8 +58,12 @@ impl Visited {
     pub fn new(plan: &Plan, comparison: &Comparison, recording: &Recording) -> Visited {
         let (all, unavailable) = entries(plan, recording, &Coverage::WHOLE);
         if plan.view.application().is_some() {
-            let (entries, own): (Vec<Entry>, Vec<Entry>) =
+            let (mut entries, own): (Vec<Entry>, Vec<Entry>) =
                 all.into_iter().partition(|entry| entry.case.arm == 0);
+            // Without a candidate there is nothing to compare.
+            if !own.iter().any(|entry| is_candidate(plan, entry.case.arm)) {
+                entries.clear();
+            }
             let is_far = entries.iter().any(|entry| entry.path.is_long());
             let pace = if is_far { ONE } else { OF_APPLICATION };
             return Visited { entries, own, pace, unavailable };
@@ -68,6 +72,11 @@ impl Visited {
         let unavailable = unavailable.into_iter().filter(concerns).collect();
         Visited { entries, own: Vec::new(), pace, unavailable }
     }
+}
+
+fn is_candidate(plan: &Plan, arm: u32) -> bool {
+    let arm = (arm as usize).checked_sub(1).and_then(|at| plan.arms.get(at));
+    arm.is_some_and(|arm| arm.kind == ArmKind::Candidate)
 }
 
 /// A stream and a ping-pong of the plan's rung.

@@ -19,7 +19,8 @@ use super::heading::{OUTPUT, WHAT};
 use super::reach::Reach;
 use super::role::Role;
 use super::value::{
-    budget, count, formats, kinds, mpi, names, profiles, rungs, seed, setting, share, suites, target, tools,
+    budget, count, formats, kinds, message_size, mpi, names, profiles, rungs, seed, setting, share, suites,
+    target, tools,
 };
 use super::watch::Watching;
 use crate::plan::{Fault, Setting, Suite, Target};

@@ -127,8 +127,8 @@ fn plan(args: &Tune, rung: &Rung, tried: &[Candidate]) -> Result<Plan> {
 fn sizes(args: &Tune) -> Vec<u64> {
     match (args.size, args.metric()) {
         (None, _) => vec![LATENCY_BYTES, LADDER_BYTES],
-        (Some(size), Metric::Throughput) => vec![size.min(LATENCY_BYTES), size],
         (Some(size), Metric::Latency) => vec![size, size.max(LADDER_BYTES)],
+        (Some(size), _) => vec![size.min(LATENCY_BYTES), size],
     }
 }
 

@@ -118,6 +118,8 @@ fn an_arm_that_no_host_can_carry_is_said_to_be_missing() {
     let compared = compared(&recording);
     let [tls, deadline] = compared.candidates.as_slice() else { panic!("two candidates") };
     assert_eq!((tls.verdict, tls.change), (Verdict::CannotTell, None));
+    assert!(tls.reasons.iter().any(|why| why.contains("not measured")), "{tls:?}");
+    assert_eq!(compared.blocks, 8, "what cannot be measured is not waited for");
     assert_eq!(deadline.verdict, Verdict::Same);
     let not = recording.unavailable.iter().find(|not| not.rung == "network.tls").unwrap();
     assert_eq!(not.arm, Some(1));
