@@ -71,7 +71,7 @@ fn rung(text: &str) -> Read<String> {
 
 /// An application that arms are compared on.
 pub fn applications() -> PossibleValuesParser {
-    PossibleValuesParser::new(APPLICATIONS.iter().map(|one| PossibleValue::new(one.name).help(one.about)))
+    PossibleValuesParser::new(APPLICATIONS.iter().map(|one| PossibleValue::new(one.name)))
 }
 
 /// What decides a comparison of arms.

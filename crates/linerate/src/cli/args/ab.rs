@@ -23,7 +23,8 @@ pub struct Ab {
     /// The rung (a name or a prefix) [default: the topmost of --only, else network.tcp].
     #[arg(long, value_name = "RUNG", value_parser = rungs(), hide_possible_values = true, help_heading = WHAT)]
     pub rung: Option<String>,
-    /// Compare on an application in small, by its own metric and on all hosts, in place of a rung's streams and round trips.
+    /// Compare on an application in small, by its own metric and on all hosts, in place of a rung's streams and round trips:
+    /// a monitor of a cluster, a pipeline of filters (microscope, iso-surface), clients of a file in stripes, or in tiles.
     #[arg(long, value_name = "NAME", value_parser = applications(), help_heading = WHAT)]
     pub application: Option<String>,
     /// The message size of the application: replies, buffers, regions or tiles [default: the application's own].
