@@ -58,11 +58,12 @@ impl Visited {
     pub fn new(plan: &Plan, comparison: &Comparison, recording: &Recording) -> Visited {
         let (all, unavailable) = entries(plan, recording, &Coverage::WHOLE);
         if plan.view.application().is_some() {
-            let (mut entries, own): (Vec<Entry>, Vec<Entry>) =
+            let (mut entries, mut own): (Vec<Entry>, Vec<Entry>) =
                 all.into_iter().partition(|entry| entry.case.arm == 0);
-            // Without a candidate there is nothing to compare.
-            if !own.iter().any(|entry| is_candidate(plan, entry.case.arm)) {
+            // Without a candidate, or what it is held against, there is nothing to compare.
+            if entries.is_empty() || !own.iter().any(|entry| is_candidate(plan, entry.case.arm)) {
                 entries.clear();
+                own.clear();
             }
             let is_far = entries.iter().any(|entry| entry.path.is_long());
             let pace = if is_far { ONE } else { OF_APPLICATION };

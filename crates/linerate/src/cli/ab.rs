@@ -12,7 +12,7 @@ use super::watch::lines;
 use super::{farewell, print, settle, verdict_code};
 use crate::analysis::{Verdict, compare_arms, has_failed};
 use crate::plan::{
-    Application, Arm, Carrier, Comparison, Plan, Profile, Rungs, Setting, SettingError, Target, View,
+    Application, Arm, Carrier, Comparison, Metric, Plan, Profile, Rungs, Setting, SettingError, Target, View,
 };
 use crate::schedule::schedule_of;
 use crate::vocabulary::{Knob, RUNGS, Rung};
@@ -116,7 +116,7 @@ fn plan(args: &Ab, comparison: Comparison) -> Result<Plan> {
     let mut plan = Plan {
         target: target.clone(),
         hosts: two_hosts(&args.hosts)?,
-        profile: profile(target, args.blocks),
+        profile: Profile { sizes: sizes(args.size, comparison.metric), ..profile(target, args.blocks) },
         view: View::Comparison {
             rungs: Rungs::named([rung.id]),
             design: comparison.clone(),
@@ -168,6 +168,15 @@ pub fn profile(target: &Target, blocks: u32) -> Profile {
         forward_only: false,
         ipv6: true,
         whole_siblings: false,
+    }
+}
+
+/// The small message of latency and the large one of throughput; one of them is the program's own, where it says which.
+pub fn sizes(size: Option<u64>, metric: Metric) -> Vec<u64> {
+    match (size, metric) {
+        (None, _) => vec![LATENCY_BYTES, LADDER_BYTES],
+        (Some(size), Metric::Latency) => vec![size, size.max(LADDER_BYTES)],
+        (Some(size), _) => vec![size.min(LATENCY_BYTES), size],
     }
 }
 

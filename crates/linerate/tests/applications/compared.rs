@@ -46,12 +46,15 @@ fn what_an_application_has_not_is_said_with_what_to_try() {
         (&["lab", "--application", "monitor", set[0], set[1], "--metric", "latency"], "round-time"),
         (&["lab", "--metric", "round-time", set[0], "tcp.mss=536"], "--application monitor"),
         (&["lab", "--application", "monitor", set[0], "monitor.transport=unix"], "between hosts"),
+        (
+            &["lab", "--application", "monitor", set[0], "monitor.transport=tls"],
+            "network.tls carries no monitor",
+        ),
         (&["lab", "--application", "monitor", set[0], set[1], "--rung", "network.udp"], "carries no monitor"),
         (
             &["lab", "--application", "microscope", set[0], "pipeline.units=ahead", "--size", "8MiB"],
             "buffers",
         ),
-        (&["lab", "--size", "8KiB", set[0], "tcp.mss=536"], "--application"),
         (&["lab:hosts=1", "--application", "monitor", set[0], set[1]], "hosts"),
     ] {
         let output = ab(arguments);

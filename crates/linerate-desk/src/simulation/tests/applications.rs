@@ -63,7 +63,7 @@ fn every_application_tells_a_difference_by_its_metric() {
 
 #[test]
 fn what_changes_nothing_is_the_same() {
-    for (name, set) in [("monitor", "monitor.deadline=2s"), ("microscope", "tcp.no-delay=off")] {
+    for (name, set) in [("monitor", "monitor.deadline=900ms"), ("microscope", "tcp.no-delay=off")] {
         let compared = compared(&session(&plan(name, set), &quiet(), 2));
         assert_eq!(only(&compared).verdict, Verdict::Same, "{name}: {compared:?}");
     }
@@ -81,7 +81,7 @@ fn noise_is_seldom_called_different() {
 /// Each arm is carried by its own rung, and the difference between these is what is found.
 #[test]
 fn a_transport_is_a_candidate() {
-    let plan = plan("monitor", "monitor.transport=tls");
+    let plan = plan("microscope", "pipeline.transport=tls");
     let recording = session(&plan, &quiet(), 3);
     let carried = |arm: u32| -> BTreeSet<&str> {
         recording
@@ -111,16 +111,16 @@ fn a_transport_is_a_candidate() {
 /// A host that has not what an arm is carried by costs that arm alone, which is told.
 #[test]
 fn an_arm_that_no_host_can_carry_is_said_to_be_missing() {
-    let plan = plan("monitor", "monitor.transport=tls,monitor.deadline=2s");
+    let plan = plan("microscope", "pipeline.transport=tls,pipeline.update=1MiB");
     let recording = session_with(&plan, &quiet(), 4, |host| {
         host.lacks = vec![Lack { transport: "tls".into(), ..Lack::default() }];
     });
     let compared = compared(&recording);
-    let [tls, deadline] = compared.candidates.as_slice() else { panic!("two candidates") };
+    let [tls, update] = compared.candidates.as_slice() else { panic!("two candidates") };
     assert_eq!((tls.verdict, tls.change), (Verdict::CannotTell, None));
     assert!(tls.reasons.iter().any(|why| why.contains("not measured")), "{tls:?}");
     assert_eq!(compared.blocks, 8, "what cannot be measured is not waited for");
-    assert_eq!(deadline.verdict, Verdict::Same);
+    assert_eq!(update.verdict, Verdict::Same);
     let not = recording.unavailable.iter().find(|not| not.rung == "network.tls").unwrap();
     assert_eq!(not.arm, Some(1));
 }

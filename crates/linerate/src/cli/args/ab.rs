@@ -27,8 +27,8 @@ pub struct Ab {
     /// a monitor of a cluster, a pipeline of filters (microscope, iso-surface), clients of a file in stripes, or in tiles.
     #[arg(long, value_name = "NAME", value_parser = applications(), help_heading = WHAT)]
     pub application: Option<String>,
-    /// The message size of the application: replies, buffers, regions or tiles [default: the application's own].
-    #[arg(long, value_name = "SIZE", value_parser = message_size, requires = "application", help_heading = WHAT)]
+    /// The message size of what decides: your program's own [default: 1MiB, 64B for latency, or the application's].
+    #[arg(long, value_name = "SIZE", value_parser = message_size, help_heading = WHAT)]
     pub size: Option<u64>,
     /// What decides; the others are watched [default: throughput, or an application's first]: of a rung throughput or
     /// latency, of monitor round-time, of microscope and iso-surface unit-time or unit-rate, else striped-throughput.
