@@ -36,6 +36,7 @@ mod suite;
 mod tests;
 mod tuning;
 mod visit;
+mod visited;
 mod wanted;
 
 pub use arms::Arms;

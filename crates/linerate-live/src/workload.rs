@@ -9,12 +9,14 @@
 //! | [`pipeline`] | filters that are joined by streams of buffers |
 //! | [`striped`] | a file in stripes on servers |
 //! | [`mod@file`] | a file that is moved, as a pattern |
+//! | [`slowness`] | a known share of it, of applications |
 
 pub mod application;
 pub mod ends;
 pub mod file;
 pub mod monitor;
 pub mod pipeline;
+pub mod slowness;
 pub mod striped;
 pub mod tool;
 pub mod transfer;

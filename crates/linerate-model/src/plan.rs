@@ -5,7 +5,9 @@
 //! visit; a *slice* is a part of a flow on the time axis.
 
 mod address;
+mod application;
 mod arm;
+mod compared;
 mod description;
 mod fault;
 mod filter;
@@ -40,10 +42,12 @@ mod world;
 mod written;
 
 pub use address::{HostAddress, NoAddress};
+pub use application::{APPLICATIONS, Application};
 pub use arm::{
-    Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, DROP_LOOK, FIRST_LOOK, LEAST_BLOCKS, Metric,
-    SLOWDOWN_PERCENT, candidates, race_blocks,
+    Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, DROP_LOOK, FIRST_LOOK, LEAST_BLOCKS, SLOWDOWN_PERCENT,
+    candidates, race_blocks,
 };
+pub use compared::{COMPARED_BY, Metric, MetricEntry};
 pub use description::{Open, is_lab_file};
 pub use fault::Fault;
 pub use filter::{FilterDuty, FilterPlace, FilterSettings, Fits, Hook, Tracking, router};

@@ -1,5 +1,6 @@
 //! Applications on the lab: a cluster's monitor, pipelines of filters, files in stripes and in tiles, whole files, by plan files of their own.
 
+mod compared;
 mod files;
 mod gluster;
 mod monitor;

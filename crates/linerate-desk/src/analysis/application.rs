@@ -2,7 +2,7 @@
 
 use super::trial::positive;
 use crate::record::{Flow, Trial};
-use crate::vocabulary::Does;
+use crate::vocabulary::{Does, PatternEntry};
 
 /// The share of a monitor's polls that were not answered in time.
 pub fn polls_missed(trial: &Trial) -> Option<f64> {
@@ -18,6 +18,16 @@ pub fn polls_missed(trial: &Trial) -> Option<f64> {
 pub(super) fn unit_rate(trial: &Trial) -> Option<f64> {
     let of_flow = |flow: &Flow| positive(1e9 * flow.tally.as_ref()?.units? as f64 / flow.duration_ns as f64);
     trial.roles.iter().flat_map(|role| &role.flows).find_map(of_flow)
+}
+
+/// CPU time of all threads of all ends for each unit of work, those of the lead among them.
+pub(super) fn cpu_per_unit_ns(trial: &Trial) -> Option<f64> {
+    // What moves a file may be another program, and who serves one makes it in the same time.
+    let PatternEntry { application, is_single, prepares, .. } = trial.case.pattern.entry();
+    let counts = *application && !is_single && *prepares == 0;
+    let units = trial.block.messages as f64 * f64::from(trial.block.slices);
+    let cpu_ns = trial.roles.iter().flat_map(|role| &role.flows).map(|flow| flow.cpu_ns as f64).sum::<f64>();
+    positive(cpu_ns / units).filter(|_| counts)
 }
 
 /// The clients of a file that several hosts have: each has its regions in the slices of one flow.

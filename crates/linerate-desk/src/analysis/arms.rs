@@ -25,7 +25,7 @@ use crate::plan::{self, Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, HostGroup
 use crate::plan::{FIRST_LOOK, race_blocks};
 use crate::record::{Granted, Recording, Trial};
 use crate::statistic::{CONFIDENCE, Effect, Estimate, below, equivalent, holm, signed_rank};
-use crate::vocabulary::{Metric, Pattern};
+use crate::vocabulary::Metric;
 use figures::{Blocks, WATCHED, share};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,9 @@ pub struct Compared {
     pub metric: plan::Metric,
     /// The rung.
     pub rung: String,
+    /// The application that it is of; none where it is of the rung's own patterns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application: Option<String>,
     /// The host that sends or pings.
     pub from: HostGroup,
     /// The host that receives or echoes.
@@ -178,7 +181,8 @@ pub struct Guard {
 impl Compared {
     /// Whether more blocks could tell what these cannot.
     pub fn is_open(&self) -> bool {
-        self.candidates.iter().any(|candidate| candidate.verdict == Verdict::CannotTell)
+        let is_open = |one: &Candidate| one.verdict == Verdict::CannotTell && one.change.is_some();
+        self.candidates.iter().any(is_open)
     }
 
     /// The share of what is expected that the plan as it stands has, where that is clearly less than all.
@@ -206,7 +210,7 @@ struct Look<'r> {
 pub fn compare_arms(recording: &Recording) -> Option<Compared> {
     let plan = recording.plan()?;
     let View::Comparison { design: comparison, .. } = &plan.view else { return None };
-    let (metric, pattern) = (comparison.metric, pattern(comparison.metric));
+    let (metric, pattern) = (comparison.metric, plan.view.decides(comparison));
     let look = Look {
         recording,
         plan,
@@ -217,7 +221,12 @@ pub fn compare_arms(recording: &Recording) -> Option<Compared> {
         alpha: if comparison.extend { ALPHA / 2.0 } else { ALPHA },
         upon: Stack::default(),
     };
-    let shown = recording.trials.iter().find(|trial| trial.case.pattern == pattern)?;
+    // An application may be carried otherwise in another arm than in the plan as it stands.
+    let shown = recording
+        .trials
+        .iter()
+        .filter(|trial| trial.case.pattern == pattern)
+        .min_by_key(|trial| trial.case.arm)?;
     Some(judged(&look, shown))
 }
 
@@ -245,6 +254,7 @@ fn judged(look: &Look, shown: &Trial) -> Compared {
     Compared {
         metric: comparison.metric,
         rung: shown.case.rung.clone(),
+        application: application(look.plan),
         from: shown.case.pairs.senders(),
         to: shown.case.pairs.receivers(),
         message_bytes: shown.block.message_bytes,
@@ -262,12 +272,9 @@ fn judged(look: &Look, shown: &Trial) -> Compared {
     }
 }
 
-/// The pattern that shows a metric.
-fn pattern(metric: plan::Metric) -> Pattern {
-    match metric {
-        plan::Metric::Throughput => Pattern::Stream,
-        plan::Metric::Latency => Pattern::PingPong,
-    }
+/// The name of the application that arms are compared on.
+fn application(plan: &Plan) -> Option<String> {
+    plan.view.application()?.cases.first().map(|case| case.id.clone())
 }
 
 impl Verdict {

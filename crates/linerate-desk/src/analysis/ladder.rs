@@ -157,7 +157,10 @@ impl Layer {
 /// All layers, from the bottom up, with what could not be measured.
 pub(super) fn layers(recording: &Recording, curves: &[Curve], latency_bytes: u64) -> Vec<Layer> {
     let planned = match recording.plan().map(|plan| &plan.view) {
-        Some(View::Suites(_) | View::Matrix { .. }) => return Vec::new(),
+        // An application is none of a rung's streams and round trips.
+        Some(View::Suites(_) | View::Matrix { .. } | View::Comparison { application: Some(_), .. }) => {
+            return Vec::new();
+        }
         Some(View::Ladder(rungs) | View::Comparison { rungs, .. } | View::Tuning { rungs, .. }) => {
             &rungs.ids[..]
         }

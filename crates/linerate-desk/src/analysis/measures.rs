@@ -128,6 +128,7 @@ const MEASURES: &[Line] = &[
     percentiles(&metric::UNIT_TIME, |trial, share| message_time_ns(trial, Does::Stages, share)),
     whole(&metric::UNIT_RATE, application::unit_rate),
     whole(&metric::STRIPED_THROUGHPUT, application::striped_bps),
+    whole(&metric::CPU_PER_UNIT, application::cpu_per_unit_ns),
     whole(&metric::FILE_THROUGHPUT, application::file_bps),
     part(&metric::DONE_TIME, "first", |trial| application::done_ns(trial, f64::min)),
     part(&metric::DONE_TIME, "last", |trial| application::done_ns(trial, f64::max)),

@@ -173,9 +173,7 @@ fn number(analysis: &Analysis, curve: &Curve) -> Option<((Case, u64), Estimate)>
         Metric::Latency => {
             (analysis.latency_bytes, curve.at(analysis.latency_bytes)?.estimate(|v| v.half_round_trip_ns)?)
         }
-        Metric::Throughput => {
-            (analysis.ladder_bytes, curve.at(analysis.ladder_bytes)?.estimate(|v| v.throughput_bps)?)
-        }
+        _ => (analysis.ladder_bytes, curve.at(analysis.ladder_bytes)?.estimate(|v| v.throughput_bps)?),
     };
     // Which engine was chosen is told beside it: it is one number all the same.
     (estimate.median > 0.0).then(|| ((Case { arm: 0, ..curve.case.clone() }, bytes), estimate))

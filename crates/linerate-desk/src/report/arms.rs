@@ -7,7 +7,7 @@ use super::suite::written;
 use super::text::{EXPLAIN, heading};
 use super::{Page, note};
 use crate::analysis::{ArmCandidate, Compared, Confirmed, Control, Guard, Verdict};
-use crate::plan::{self, SLOWDOWN_PERCENT};
+use crate::plan::{self, Application, SLOWDOWN_PERCENT};
 use crate::statistic::{Effect, Estimate};
 use crate::unit::{Bytes, Nanoseconds, percent, signed_percent, significant};
 use crate::vocabulary::{METRICS, Metric, Weight};
@@ -81,8 +81,8 @@ pub(super) fn sentence(compared: &Compared) -> String {
 /// One candidate's verdict in words.
 fn one(compared: &Compared, candidate: &ArmCandidate) -> String {
     let name = &candidate.name;
-    let Some(change) = candidate.change else { return format!("{name} was not measured") };
     let because = candidate.reasons.join("; ");
+    let Some(change) = candidate.change else { return format!("{name}: {because}") };
     match (candidate.verdict, candidate.is_gain) {
         (Verdict::Different, gain) => {
             let word = faster(gain);
@@ -114,9 +114,14 @@ fn one(compared: &Compared, candidate: &ArmCandidate) -> String {
 /// `network.tcp a>b, stream of 1 MiB, 12 blocks`.
 pub(super) fn measured(compared: &Compared) -> String {
     let size = Bytes(compared.message_bytes);
-    let what = match compared.metric {
-        plan::Metric::Throughput => format!("stream of {size} messages"),
-        plan::Metric::Latency => format!("ping-pong of {size}, sleeping"),
+    let application = compared.application.as_deref();
+    let what = match (application, compared.metric) {
+        (Some(name), _) => {
+            let of_size = Application::named(name).map_or("messages", |one| one.of_size);
+            format!("{name} with {of_size} of {size}")
+        }
+        (None, plan::Metric::Latency) => format!("ping-pong of {size}, sleeping"),
+        (None, _) => format!("stream of {size} messages"),
     };
     let way = if compared.from == compared.to {
         compared.from.to_string()

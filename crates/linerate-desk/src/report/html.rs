@@ -181,7 +181,7 @@ fn ladder(sheets: &[Sheet], figures: &[Figure], pictures: &[String]) -> Markup {
         section id="ladder-section" aria-labelledby="ladder-title" {
             h2 id="ladder-title" { "The ladder" }
             @for (figure, picture) in here { (plot::figure(figure, picture)) }
-            @for sheet in sheets { (tables::ladder(sheet)) }
+            @for sheet in sheets.iter().filter(|sheet| !sheet.report.ladder.is_empty()) { (tables::ladder(sheet)) }
             @if sheets.len() > 1 { (tables::beside(sheets)) }
         }
     }

@@ -8,18 +8,17 @@
 //! it cannot tell, the blocks are doubled once. What won is then measured in fresh blocks, because
 //! what is chosen for being large is estimated too large.
 
-use super::blocks::LEAST_ROUND_TRIPS;
-use super::coverage::Coverage;
-use super::entries::{Entry, entries};
+use super::entries::Entry;
 use super::knob::refused_experiments;
 use super::launch::launching_ns;
 use super::visit::{self, Planner, Visit, Visits};
+use super::visited::{Pace, VISITS, Visited, trials};
 use super::{Schedule, blocks, failure, step};
 use crate::analysis::{ALPHA, ArmCandidate, Verdict, compare_arms};
-use crate::plan::{ArmKind, CONFIRMATION_BLOCKS, Comparison, Metric, Plan, Step, Why};
+use crate::plan::{Application, ArmKind, CONFIRMATION_BLOCKS, Case, Comparison, Plan, Step, Why};
 use crate::record::{NotMeasured, Recording};
 use crate::unit::counted;
-use crate::vocabulary::{Pattern, Rung, Wait};
+use crate::vocabulary::Pattern;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -27,40 +26,6 @@ use std::collections::BTreeSet;
 
 /// Rounds of the discarded pass.
 pub(super) const PROBES: usize = 2;
-
-/// How an arm is visited in a block: there and back so many times, and so many trials of what decides in a
-/// visit.
-#[derive(Debug, Clone, Copy)]
-struct Pace {
-    rounds: u64,
-    trials: usize,
-}
-
-/// What differs from visit to visit (where threads and pages lie) is much more than what differs from
-/// trial to trial within one, so many short visits tell more than a few long ones.
-const MANY: Pace = Pace { rounds: 12, trials: 1 };
-
-/// Round trips scatter less from visit to visit than streams do.
-const SEVERAL: Pace = Pace { rounds: 3, trials: 1 };
-
-/// Where each visit has to warm up for long, its trials are used.
-const FEW: Pace = Pace { rounds: 1, trials: 3 };
-
-/// Over a long path a trial takes a second, and a diagnosis has many arms.
-const ONE: Pace = Pace { rounds: 1, trials: 1 };
-
-/// How long an arm of a search takes in a block.
-const SEARCHING_NS: u64 = 400_000_000;
-
-/// There and back so often at most, and what a visit takes beside its trial.
-const MOST_SEARCHING: u64 = 6;
-const STEP_NS: u64 = 10_000_000;
-
-/// The longest warm-up that many visits can pay.
-const SHORT_WARM_UP_NS: u64 = 50_000_000;
-
-/// Visits of a round: there and back.
-const VISITS: u64 = 2;
 
 /// Controls are visited in every second round: what they must show is larger than what is looked for.
 const CONTROL_ROUNDS: u64 = 2;
@@ -72,6 +37,8 @@ pub struct Arms {
     comparison: Comparison,
     /// What one visit measures, what decides first; each of the plan as it stands.
     pub(super) entries: Vec<Entry>,
+    /// What arms visit that are carried otherwise.
+    own: Vec<Entry>,
     pace: Pace,
     unavailable: Vec<NotMeasured>,
     /// Experiments that a host does not allow.
@@ -83,37 +50,7 @@ pub struct Arms {
 impl Arms {
     /// A schedule for these hosts; what it compares must be the plan's own comparison.
     pub fn new(plan: &Plan, comparison: &Comparison, recording: &Recording) -> Arms {
-        let (all, unavailable) = entries(plan, recording, &Coverage::WHOLE);
-        let decides = decides(comparison.metric);
-        let mut entries: Vec<Entry> = all.into_iter().filter(is_compared).collect();
-        entries.retain(|entry| entry.sizes.contains(&size(plan, entry.case.pattern)));
-        entries.sort_by_key(|entry| entry.case.pattern != decides);
-        let warm_up_ns = entries.first().map_or(0, |entry| entry.warm_up_ns.min(plan.profile.warm_up_ns));
-        // Over a long path a connection has to find its rate each time.
-        let is_far = entries.iter().any(|entry| entry.path.is_long());
-        let is_short = warm_up_ns <= SHORT_WARM_UP_NS && !is_far;
-        let has_experiments = plan.arms.iter().any(|arm| arm.cause.is_some());
-        let pace = match decides {
-            _ if plan.tuning().is_some() => searching(&entries),
-            Pattern::PingPong => SEVERAL,
-            _ if is_short => MANY,
-            _ if is_far && has_experiments => ONE,
-            _ => FEW,
-        };
-        for entry in &mut entries {
-            let trials = trials(entry, comparison.metric, pace);
-            entry.sizes = vec![size(plan, entry.case.pattern)];
-            if !entry.path.is_long() {
-                entry.trial_ns = entry.trial_ns.min(plan.profile.trial_ns);
-                entry.warm_up_ns = entry.warm_up_ns.min(plan.profile.warm_up_ns);
-            }
-            let sizes = entry.sizes.repeat(trials);
-            entry.nominal_ns = entry.with_sizes(sizes).nominal_ns;
-        }
-        // Without what decides nothing can be compared, and what is watched alone is no comparison.
-        if entries.first().is_none_or(|entry| entry.case.pattern != decides) {
-            entries.clear();
-        }
+        let Visited { entries, own, pace, unavailable } = Visited::new(plan, comparison, recording);
         let refused = refused_experiments(plan, recording);
         let not_measured = refused.iter().map(|(arm, reason)| NotMeasured {
             rung: plan.view.rungs().first().cloned().unwrap_or_default(),
@@ -125,8 +62,9 @@ impl Arms {
             plan: plan.clone(),
             comparison: comparison.clone(),
             entries,
+            own,
             pace,
-            unavailable: unavailable.into_iter().filter(concerns).chain(not_measured).collect(),
+            unavailable: unavailable.into_iter().chain(not_measured).collect(),
             refused: refused.into_iter().map(|(arm, _)| arm).collect(),
             visits: Visits::default(),
         }
@@ -135,7 +73,10 @@ impl Arms {
     /// The plan as it stands, and every arm that the hosts can have.
     pub(super) fn arms(&self) -> BTreeSet<u32> {
         let all = 0..=self.plan.arms.len() as u32;
-        all.filter(|arm| !self.refused.contains(arm)).collect()
+        // What carries an application in one arm a host may lack.
+        let has_own =
+            |arm: u32| self.plan.view.application().is_none() || self.entries_of(arm).next().is_some();
+        all.filter(|arm| !self.refused.contains(arm) && has_own(*arm)).collect()
     }
 
     pub(super) fn visit_ns(&self) -> u64 {
@@ -201,20 +142,27 @@ impl Arms {
                 there_and_back.filter(|arm| self.takes_part(*arm, round)).collect();
             let pass = self.comparison.first_pass(block) + (round * connections / self.pace.rounds) as u32;
             let of_round = self.visits_of(pass, why, &there_and_back, None);
-            let decides = self.entries.first().map(|entry| entry.case.pattern);
-            let wanted = |visit: &Visit| round == 0 || Some(visit.entry.case.pattern) == decides;
+            let wanted = |visit: &Visit| round == 0 || visit.entry.case.pattern == self.decides();
             visits.extend(of_round.into_iter().filter(wanted));
         }
         visits
     }
 
     pub(super) fn visits_of(&self, pass: u32, why: Why, arms: &[u32], probe: Option<usize>) -> Vec<Visit> {
-        let visit = |arm: u32, entry: &Entry| {
-            let mut entry = entry.clone();
-            entry.case.arm = arm;
-            Visit { pass, why, entry, probe, again: false }
-        };
-        arms.iter().flat_map(|arm| self.entries.iter().map(move |entry| visit(*arm, entry))).collect()
+        let visit = |entry: Entry| Visit { pass, why, entry, probe, again: false };
+        arms.iter().flat_map(|arm| self.entries_of(*arm)).map(visit).collect()
+    }
+
+    /// What an arm visits: its own, or what the plan as it stands does.
+    fn entries_of(&self, arm: u32) -> impl Iterator<Item = Entry> {
+        let is_own = self.plan.view.application().is_some() && arm > 0;
+        let of_arm = if is_own { &self.own } else { &self.entries };
+        let of_arm = of_arm.iter().filter(move |entry| !is_own || entry.case.arm == arm);
+        of_arm.map(move |entry| Entry { case: Case { arm, ..entry.case.clone() }, ..entry.clone() })
+    }
+
+    fn decides(&self) -> Pattern {
+        self.plan.view.decides(&self.comparison)
     }
 
     fn probes_ns(&self) -> u64 {
@@ -266,7 +214,7 @@ impl Planner for Arms {
         let seed = step::seed(&self.plan, number as u64);
         let mut blocks = blocks::for_visit(&self.plan, visit, recording, seed);
         if let (None, Some(last)) = (visit.probe, blocks.last().copied()) {
-            let more = trials(entry, self.comparison.metric, self.pace) - 1;
+            let more = trials(entry, self.decides(), self.pace) - 1;
             blocks.extend(std::iter::repeat_n(last, more));
         }
         step::for_visit(&self.plan, number, visit, blocks, recording)
@@ -307,6 +255,8 @@ impl Schedule for Arms {
         let candidates = self.arms().len().saturating_sub(3);
         let candidates = counted(candidates, "candidate");
         let rung = self.plan.view.rungs().first().map_or("", String::as_str);
+        let of = self.plan.view.application().and_then(Application::of_suite);
+        let of = of.map_or(String::new(), |application| format!("{} over ", application.name));
         let blocks = self.comparison.blocks;
         let longer = |ns: u64| (ns as f64 / 1e9).round();
         let most = match self.comparison.extend {
@@ -317,7 +267,7 @@ impl Schedule for Arms {
             false => String::new(),
         };
         format!(
-            "{rung}: base, {candidates}, 2 controls in {blocks} blocks{most}, \
+            "{of}{rung}: base, {candidates}, 2 controls in {blocks} blocks{most}, \
              {CONFIRMATION_BLOCKS} more to confirm a gain"
         )
     }
@@ -344,51 +294,4 @@ impl Schedule for Arms {
             format!("{candidates} {need} {needed} blocks before one can be proved different")
         })
     }
-}
-
-/// A search has many arms, of which few stay: as many short visits as fit into its share of a block, at least one there and
-/// one back.
-fn searching(entries: &[Entry]) -> Pace {
-    let trial_ns = entries.first().map_or(0, |entry| {
-        let round_trips = (LEAST_ROUND_TRIPS * entry.path.round_trip_ns) as u64;
-        entry.trial_ns.max(round_trips) + entry.warm_up_ns + STEP_NS
-    });
-    let rounds = SEARCHING_NS / (VISITS * trial_ns).max(1);
-    Pace { rounds: rounds.clamp(1, MOST_SEARCHING), trials: 1 }
-}
-
-/// The pattern that shows a metric.
-pub(super) fn decides(metric: Metric) -> Pattern {
-    match metric {
-        Metric::Throughput => Pattern::Stream,
-        Metric::Latency => Pattern::PingPong,
-    }
-}
-
-/// One connection, from the first host to the second, both ends sleeping; those of a library that only polls as they do.
-pub(super) fn is_compared(entry: &Entry) -> bool {
-    let case = &entry.case;
-    entry.rung.transport.ends == 2
-        && (case.wait == Wait::Sleeping || entry.rung.transport.only_polls)
-        && case.flows == 1
-        && case.pairs.is_forward()
-        && case.pattern != Pattern::Bidirectional
-        && !case.timeline
-}
-
-/// Whether what is not measured would be compared.
-pub(super) fn concerns(not: &NotMeasured) -> bool {
-    let only_polls = Rung::named(&not.rung).is_some_and(|rung| rung.transport.only_polls);
-    not.wait.is_none_or(|wait| wait == Wait::Sleeping || only_polls)
-}
-
-/// The message size that a pattern is compared at: the plan has a small one and a large one.
-pub(super) fn size(plan: &Plan, pattern: Pattern) -> u64 {
-    let sizes = plan.profile.sizes.iter().copied();
-    let size = if pattern == Pattern::PingPong { sizes.min() } else { sizes.max() };
-    size.unwrap_or_default()
-}
-
-fn trials(entry: &Entry, metric: Metric, pace: Pace) -> usize {
-    if entry.case.pattern == decides(metric) { pace.trials } else { 1 }
 }

@@ -135,6 +135,7 @@ pub(super) fn entries(
     coverage: &Coverage,
 ) -> (Vec<Entry>, Vec<NotMeasured>) {
     let wanted = match &plan.view {
+        View::Comparison { application: Some(application), .. } => suite::of_arms(plan, application),
         View::Ladder(_) | View::Comparison { .. } | View::Tuning { .. } | View::Matrix { .. } => {
             ladder::wanted(plan, recording, coverage)
         }
@@ -148,7 +149,7 @@ pub(super) fn entries(
         let needed = one.without(&lost).map(refusal::of_lost);
         let refused = needed.or_else(|| refusal::of_case(plan, recording, rung, &one));
         let left_out = refused.clone().or_else(|| refusal::of_sizes(rung, &one));
-        let left_out = left_out.map(|reason| not_measured(rung, &one.case, reason));
+        let left_out = left_out.map(|reason| not_measured(plan, rung, &one.case, reason));
         unavailable.extend(left_out.filter(|not| !unavailable.contains(not)));
         if refused.is_none() {
             entries.extend(of_case(plan, rung, one));
@@ -157,8 +158,11 @@ pub(super) fn entries(
     (entries, unavailable)
 }
 
-fn not_measured(rung: &Rung, case: &Case, reason: Reason) -> NotMeasured {
+fn not_measured(plan: &Plan, rung: &Rung, case: &Case, reason: Reason) -> NotMeasured {
+    // Each arm of an application may be carried by a rung of its own.
+    let is_of_arm = plan.view.application().is_some() && case.arm > 0;
     NotMeasured {
+        arm: is_of_arm.then_some(case.arm),
         rung: rung.id.into(),
         pattern: Some(case.pattern),
         wait: Some(case.wait),

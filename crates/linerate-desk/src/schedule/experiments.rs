@@ -11,12 +11,12 @@ mod between;
 mod rescue;
 mod timing;
 
-use super::arms::{concerns, decides, is_compared, size};
 use super::blocks::is_answered;
 use super::coverage::Coverage;
 use super::entries::{Entry, entries};
 use super::knob::refused_experiments;
 use super::visit::{self, Planner, Visit, Visits};
+use super::visited::{concerns, is_compared, size};
 use super::{Schedule, blocks, failure, step};
 use crate::analysis::{
     ALPHA, ArmCandidate, Compared, Verdict, compare_arms, is_all_there, is_between, is_near, reaching,
@@ -82,7 +82,7 @@ impl Experiments {
     /// A schedule for these hosts; what it compares must be the plan's own comparison.
     pub fn new(plan: &Plan, comparison: &Comparison, recording: &Recording, suspects: Suspects) -> Self {
         let (all, unavailable) = entries(plan, recording, &Coverage::WHOLE);
-        let pattern = decides(Metric::Throughput);
+        let pattern = Metric::Throughput.shown_by();
         let bytes = size(plan, pattern);
         let is_it = |entry: &Entry| entry.case.pattern == pattern && entry.sizes.contains(&bytes);
         let entry = all.into_iter().filter(is_compared).find(is_it);

@@ -14,13 +14,20 @@ const SINGLE_TRIALS: u64 = 3;
 /// Every case, in the order of the suites.
 pub(super) fn wanted(plan: &Plan, suites: &[Suite]) -> Vec<Wanted> {
     let hosts = plan.host_ids();
-    let all = suites.iter().flat_map(|suite| suite.expand(plan, &hosts));
-    all.filter_map(|one| {
-        let trial_ns = one.trial_ns.or_else(|| usual_ns(plan, &one))?;
-        let Expanded { case, sizes, load, .. } = one;
-        Some(Wanted { case, sizes, trial_ns, load })
-    })
-    .collect()
+    suites.iter().flat_map(|suite| suite.expand(plan, &hosts)).filter_map(|one| priced(plan, one)).collect()
+}
+
+/// The case of an application in each of the plan's arms.
+pub(super) fn of_arms(plan: &Plan, application: &Suite) -> Vec<Wanted> {
+    let arms: Vec<u32> = (0..=plan.arms.len() as u32).collect();
+    let all = application.expand_arms(&arms, plan, &plan.host_ids());
+    all.into_iter().filter_map(|one| priced(plan, one)).collect()
+}
+
+fn priced(plan: &Plan, one: Expanded) -> Option<Wanted> {
+    let trial_ns = one.trial_ns.or_else(|| usual_ns(plan, &one))?;
+    let Expanded { case, sizes, load, .. } = one;
+    Some(Wanted { case, sizes, trial_ns, load })
 }
 
 /// How long a trial lasts where nothing else is said; none of a rung that this version has not.

@@ -1,5 +1,6 @@
 //! Whole runs in virtual time.
 
+mod applications;
 mod arms;
 mod causes;
 mod claims;

@@ -1,7 +1,7 @@
 //! A step's names, its parts by host, and the events that come of it.
 
 use super::protocol::{BlockAnswer, TaskAnswer, TrialAnswer, WorkerPart};
-use crate::plan::{Block, Case, HostId, Pairs, Plan, Role, Step, Suite, Target};
+use crate::plan::{Block, Case, HostId, Pairs, Plan, Role, Step, Target};
 use crate::record::{
     Event, HostDelta, NotMeasured, Reason, RoleRecord, Series, SocketRecord, StepRecord, Trial, WireAudit,
 };
@@ -162,14 +162,13 @@ fn part(step: &Step, step_session: &StepSession, worker: u32, task: Task) -> Wor
 pub fn order(plan: &Plan, step: &Step, host: HostId) -> Option<Box<Order>> {
     let case = &step.case;
     case.pattern.entry().application.then(|| {
-        let of_suite = |suite: &Suite| Some(suite.graph(&suite.case_of(&case.id)?.graph));
         Box::new(Order {
             settings: plan.settings_for(&case.rung, case.arm).cloned().collect(),
             hosts: plan.host_ids(),
             host,
             worker: 0,
             pairs: ends(case.pairs.iter()),
-            graph: plan.view.suites().iter().find_map(of_suite),
+            graph: plan.graph(case),
             listening: plan.host_ids().into_iter().filter(|id| plan.listens(*id)).collect(),
             ports: plan.host(host).and_then(|host| host.ports),
             in_lab: matches!(plan.target, Target::Lab(_)),

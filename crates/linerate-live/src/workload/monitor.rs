@@ -15,6 +15,7 @@ mod reply;
 mod round;
 
 use super::application::{Answers, Order, Seat, broken};
+use super::slowness::Slowness;
 use crate::pattern::{Measured, Start};
 use crate::plan::{Block, HostId};
 use crate::record::{Flow, Latencies, Tally};
@@ -58,6 +59,7 @@ struct Asked<'n, 's> {
     host: HostId,
     cpu: Option<u32>,
     deadline: Duration,
+    slowness: Slowness,
 }
 
 /// What a thread counted in a block.
@@ -90,7 +92,13 @@ pub fn collect(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Resul
         .iter()
         .zip(&nodes)
         .flat_map(|(seat, node)| {
-            let asked = |flow| Asked { node, host: order.other(seat.pair), cpu: cpu(seat, flow), deadline };
+            let asked = |flow| Asked {
+                node,
+                host: order.other(seat.pair),
+                cpu: cpu(seat, flow),
+                deadline,
+                slowness: Slowness::from_order(order),
+            };
             (0..seat.flows).map(asked)
         })
         .collect();
@@ -156,7 +164,7 @@ impl Asked<'_, '_> {
             let mut count =
                 Count { set_up: Latencies::default(), answered: Latencies::default(), bytes: 0, missed: 0 };
             let (all, lead) = (u64::from(block.slices), u64::from(block.lead));
-            let mut turn = Turn::new(leads, block);
+            let mut turn = Turn::new(leads, block, self.slowness.clone());
             let start = Start::now();
             for number in 0..all * block.messages {
                 if let Err(error) = std::mem::replace(&mut ready, Ok(())) {

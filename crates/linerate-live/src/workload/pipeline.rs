@@ -26,6 +26,7 @@ mod surface;
 mod volume;
 
 use super::application::{Answers, Order, Seat};
+use super::slowness::Slowness;
 use crate::pattern::{Driven, Measured, Start};
 use crate::plan::{Block, Graph, HandOut, HostId, Lane, Layout, Stream};
 use crate::record::{Flow, StageTally, Tally};
@@ -259,7 +260,9 @@ impl<'o> Site<'o> {
                 is_source: self.lanes_to(one).next().is_none(),
             };
             let filter = filters::new(&stage.filter, setup)?;
-            workers.push(Worker { place, at: one, filter, setup, block, one_by_one: self.one_by_one });
+            let slowness = Slowness::from_order(self.order);
+            let one_by_one = self.one_by_one;
+            workers.push(Worker { place, at: one, filter, setup, block, one_by_one, slowness });
         }
         let carriers = self.carriers(&joints, links, units);
         let start = Start::now();
@@ -299,7 +302,10 @@ impl<'o> Site<'o> {
             Task::Carrier(carrier) => carrier.carry().map(|bytes| Done { bytes, ..Done::default() }),
         };
         match done {
-            Ok(done) => Some(Done { cpu_ns: thread::scheduling().cpu_ns - before, ..done }),
+            Ok(done) => {
+                let cpu_ns = thread::scheduling().cpu_ns - before;
+                Some(Done { cpu_ns: cpu_ns.saturating_sub(done.checked_cpu_ns), ..done })
+            }
             Err(failed) => {
                 guard.fail(failed.into());
                 None

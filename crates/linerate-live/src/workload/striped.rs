@@ -23,6 +23,7 @@ mod store;
 mod tile;
 
 use super::application::{Answers, Order, Seat};
+use super::slowness::Slowness;
 use crate::pattern::{Driven, Measured, Start};
 use crate::plan::{Block, HostId};
 use crate::record::Flow;
@@ -52,6 +53,9 @@ struct Client {
     tile: Option<Tile>,
     /// Whether each row is asked for alone.
     by_row: bool,
+    slowness: Slowness,
+    /// Whether the next region is asked for before one is there.
+    overlaps: bool,
 }
 
 /// What one thread has measured so far of a block.
@@ -68,16 +72,20 @@ struct Tally {
 pub fn use_file(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
     let servers: u32 = seats.iter().map(|seat| seat.flows).sum();
     let Some(does) = seats.first().map(|seat| seat.task.does) else { return Ok(Vec::new()) };
+    let folder = order.value::<String>("striped.path");
+    let (writes, by_row) =
+        (!does.receives(), order.value::<String>("tiled.access").is_some_and(|access| access == "row"));
     let client = Client {
         barrier: Barrier::new(servers.max(1) as usize),
         failure: OnceLock::new(),
         servers,
         made: Default::default(),
-        writes: !does.receives(),
+        writes,
         tile: [Does::FetchesTile, Does::StoresTile].contains(&does).then(|| own_tile(order, does)),
-        by_row: order.value::<String>("tiled.access").is_some_and(|access| access == "row"),
+        by_row,
+        slowness: Slowness::from_order(order),
+        overlaps: !writes && !by_row && folder.is_none(),
     };
-    let folder = order.value::<String>("striped.path");
     let file = folder.as_deref().map(|folder| Ok::<_, Error>((Arc::new(store::nameless(folder)?), folder)));
     let file: Option<(Arc<File>, &str)> = file.transpose()?;
     let mut flows = Vec::new();
@@ -191,6 +199,10 @@ impl Client {
         (turn, tally): (&mut u64, &mut Tally),
     ) -> Option<(Start, Start)> {
         let mut start = None;
+        let mut slowness = self.slowness.clone();
+        if self.overlaps {
+            slowness = slowness.pacing(u64::from(block.slices) * block.messages);
+        }
         for _ in 0..block.slices {
             for _ in 0..block.messages {
                 *turn += 1;
@@ -202,6 +214,14 @@ impl Client {
                 // What fails meanwhile is of the next region: who sees it now would leave the others at its barrier.
                 if self.failure.get().is_some_and(|(at, _)| at <= turn) {
                     return None;
+                }
+                if self.slowness.is_some() {
+                    // One thread waits for all others of the client.
+                    if part.server == 0 {
+                        slowness.end();
+                        slowness.begin();
+                    }
+                    self.barrier.wait();
                 }
                 let begun = start.get_or_insert_with(Start::now);
                 tally.last_ns = tally.last_ns.max(begun.at_ns());

@@ -1,10 +1,9 @@
 //! What is compared with the plan as it stands: candidates, and the two controls that prove the method.
 
-use super::{Setting, SettingError};
-use crate::vocabulary::{KNOBS, KnobKind, metric};
+use super::{Metric, Setting, SettingError};
+use crate::vocabulary::{KNOBS, KnobKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// The fewest blocks: below, no difference can be told at 95 %.
 pub const LEAST_BLOCKS: u32 = 6;
@@ -41,16 +40,6 @@ pub enum ArmKind {
     Same,
     /// The positive control: the plan, slowed by a known share. It must differ.
     Slowed,
-}
-
-/// What decides a comparison of arms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// The receiver's bytes over the receiver's clock.
-    Throughput,
-    /// Half of the median round trip of a small message.
-    Latency,
 }
 
 /// How arms are compared.
@@ -194,25 +183,6 @@ fn with_value(setting: &Setting, value: &str) -> String {
 fn is_placement(name: &str) -> bool {
     let name = name.rsplit(':').next().unwrap_or(name);
     KNOBS.iter().any(|knob| knob.name == name && knob.kind == KnobKind::Placement)
-}
-
-impl Metric {
-    /// The number that it stands for.
-    pub fn number(self) -> &'static crate::vocabulary::Metric {
-        match self {
-            Metric::Throughput => &metric::THROUGHPUT,
-            Metric::Latency => &metric::HALF_ROUND_TRIP,
-        }
-    }
-}
-
-impl fmt::Display for Metric {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Metric::Throughput => "throughput",
-            Metric::Latency => "latency",
-        })
-    }
 }
 
 #[cfg(test)]

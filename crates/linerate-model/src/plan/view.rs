@@ -1,6 +1,7 @@
 //! What of the hosts is looked at: the ladder, suites, or arms beside each other.
 
 use super::{Comparison, Screening, Suite, Tuning};
+use crate::vocabulary::Pattern;
 
 /// What a plan measures. Each view makes cases of its own; all that follows is the same for them.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +16,8 @@ pub enum View {
         rungs: Rungs,
         /// How.
         design: Comparison,
+        /// The application that they are compared on: a plan of one case. None where it is the rung's own patterns.
+        application: Option<Suite>,
     },
     /// A search among the plan's arms for those that gain, each upon what was accepted before.
     Tuning {
@@ -58,6 +61,20 @@ impl View {
             View::Suites(suites) => suites,
             View::Ladder(_) | View::Comparison { .. } | View::Tuning { .. } | View::Matrix { .. } => &[],
         }
+    }
+
+    /// The application that arms are compared on, where it is one: a plan of one case.
+    pub fn application(&self) -> Option<&Suite> {
+        match self {
+            View::Comparison { application, .. } => application.as_ref(),
+            View::Ladder(_) | View::Suites(_) | View::Tuning { .. } | View::Matrix { .. } => None,
+        }
+    }
+
+    /// The pattern that decides a comparison of arms.
+    pub fn decides(&self, design: &Comparison) -> Pattern {
+        let of_application = self.application().and_then(|suite| suite.cases.first());
+        of_application.map_or(design.metric.shown_by(), |case| case.pattern)
     }
 
     /// The same view without the rungs that are not kept.

@@ -26,7 +26,7 @@ pub(super) struct Written {
     /// Whether the rungs were chosen by name: then siblings of the chain are measured at every size.
     #[serde(default)]
     named: bool,
-    /// What is measured in place of the ladder.
+    /// What is measured in place of the ladder; of a comparison of arms the application that it is on, of one case.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     suites: Vec<Suite>,
     /// The knobs that are set.
@@ -75,7 +75,9 @@ impl From<Plan> for Written {
         let (rungs, suites, comparison, tuning, matrix) = match plan.view {
             View::Ladder(rungs) => (rungs, Vec::new(), None, None, None),
             View::Suites(suites) => (Rungs::default(), suites, None, None, None),
-            View::Comparison { rungs, design } => (rungs, Vec::new(), Some(design), None, None),
+            View::Comparison { rungs, design, application } => {
+                (rungs, application.into_iter().collect(), Some(design), None, None)
+            }
             View::Tuning { rungs, design } => (rungs, Vec::new(), None, Some(design), None),
             View::Matrix { rungs, design } => (rungs, Vec::new(), None, None, Some(design)),
         };
@@ -114,12 +116,16 @@ impl TryFrom<Written> for Plan {
         }
         let rungs = Rungs { ids: written.rungs, named: written.named };
         let designs = (written.comparison, written.tuning, written.matrix);
-        let view = match (designs, written.suites.is_empty()) {
-            ((None, None, None), true) => View::Ladder(rungs),
-            ((None, None, None), false) => View::Suites(written.suites),
-            ((Some(design), None, None), true) => View::Comparison { rungs, design },
-            ((None, Some(design), None), true) => View::Tuning { rungs, design },
-            ((None, None, Some(design)), true) => {
+        let mut suites = written.suites;
+        let view = match (designs, suites.as_slice()) {
+            ((None, None, None), []) => View::Ladder(rungs),
+            ((None, None, None), _) => View::Suites(suites),
+            ((Some(design), None, None), []) => View::Comparison { rungs, design, application: None },
+            ((Some(design), None, None), [one]) if one.cases.len() == 1 => {
+                View::Comparison { rungs, design, application: suites.pop() }
+            }
+            ((None, Some(design), None), []) => View::Tuning { rungs, design },
+            ((None, None, Some(design)), []) => {
                 design.check(written.hosts)?;
                 View::Matrix { rungs, design }
             }

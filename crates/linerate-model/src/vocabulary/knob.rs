@@ -6,7 +6,7 @@ mod filter;
 mod link;
 mod message;
 
-pub use application::TRANSPORT_OF;
+pub use application::{OF_APPLICATIONS, OF_LOOPS, TRANSPORT_OF};
 pub use fault::{SHIM_ANSWERED, SHIM_READ_RATE};
 pub use filter::{FILTER_AT, FILTER_AT_ROUTER, FILTER_KIND, FILTER_MATCH, FILTER_RULES, FILTER_STATE};
 pub use link::{LINK_COALESCE, LINK_COALESCE_FRAMES};

@@ -248,6 +248,7 @@ pub const METRICS: &[Metric] = &[
     UNIT_RATE,
     STRIPED_THROUGHPUT,
     DONE_TIME,
+    CPU_PER_UNIT,
     FILE_THROUGHPUT,
     ALPHA,
     BETA,

@@ -1,5 +1,7 @@
 //! `linerate ab`: candidates against the plan as it stands, from the arguments to the verdict.
 
+mod application;
+
 use super::args::{Ab, Hosts};
 use super::measure::{finished, measure, why_nothing};
 use super::planned_hosts::two_hosts;
@@ -9,7 +11,9 @@ use super::run::{once, rungs, settings};
 use super::watch::lines;
 use super::{farewell, print, settle, verdict_code};
 use crate::analysis::{Verdict, compare_arms, has_failed};
-use crate::plan::{Arm, Carrier, Comparison, Plan, Profile, Rungs, Setting, SettingError, Target, View};
+use crate::plan::{
+    Application, Arm, Carrier, Comparison, Metric, Plan, Profile, Rungs, Setting, SettingError, Target, View,
+};
 use crate::schedule::schedule_of;
 use crate::vocabulary::{Knob, RUNGS, Rung};
 use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES};
@@ -34,12 +38,14 @@ const SLOWDOWN: &str = "shim.slowdown";
 
 /// Measures, prints the report, and answers with the verdict's code.
 pub fn main(args: &Ab) -> Result<ExitCode> {
+    let on = args.application.as_deref().and_then(Application::named);
     let comparison = Comparison {
-        metric: args.metric(),
+        metric: application::metric(on, args.metric.as_ref())?,
         blocks: args.blocks,
         extend: !args.no_extend,
         margin: args.margin,
-        connections: connections(&args.hosts.target),
+        // Each visit of an application has connections of its own.
+        connections: if on.is_some() { 1 } else { connections(&args.hosts.target) },
         adaptive: false,
         against_bps: None,
         hosts: false,
@@ -87,7 +93,9 @@ pub fn shown(run: &Recorder, format: &str) -> Result<()> {
 
 /// The plan that the arguments ask for.
 fn plan(args: &Ab, comparison: Comparison) -> Result<Plan> {
-    let rung = rung(args.rung.as_ref(), &args.hosts, args.blocks)?;
+    let on = args.application.as_deref().and_then(Application::named);
+    let usual = on.filter(|_| args.hosts.only.is_empty()).map(|_| application::RUNG.to_owned());
+    let rung = rung(args.rung.as_ref().or(usual.as_ref()), &args.hosts, args.blocks)?;
     let mut arms: Vec<Arm> = Vec::new();
     for settings in args.set.iter().flat_map(|set| &set.0) {
         let arm = Arm::candidate(settings.clone());
@@ -98,21 +106,31 @@ fn plan(args: &Ab, comparison: Comparison) -> Result<Plan> {
     }
     arms.iter().try_for_each(|arm| once("--set", &arm.settings))?;
     once("--base", &args.base)?;
-    arms.iter().flat_map(|arm| &arm.settings).try_for_each(|setting| applies(setting, rung))?;
     let controls = controls(&args.base)?;
-    controls.iter().flat_map(|arm| &arm.settings).try_for_each(|setting| can_control(setting, rung))?;
+    if on.is_none() {
+        arms.iter().flat_map(|arm| &arm.settings).try_for_each(|setting| applies(setting, rung))?;
+        controls.iter().flat_map(|arm| &arm.settings).try_for_each(|setting| can_control(setting, rung))?;
+    }
     arms.extend(controls);
     let target = &args.hosts.target;
-    Ok(Plan {
+    let mut plan = Plan {
         target: target.clone(),
         hosts: two_hosts(&args.hosts)?,
-        profile: profile(target, args.blocks),
-        view: View::Comparison { rungs: Rungs::named([rung.id]), design: comparison },
+        profile: Profile { sizes: sizes(args.size, comparison.metric), ..profile(target, args.blocks) },
+        view: View::Comparison {
+            rungs: Rungs::named([rung.id]),
+            design: comparison.clone(),
+            application: None,
+        },
         settings: settings(target, &args.base)?,
         arms,
         seed: args.hosts.seed.unwrap_or_else(rand::random),
         budget_ns: None,
-    })
+    };
+    if let Some(on) = on {
+        application::put_into(&mut plan, on, rung, comparison, args)?;
+    }
+    Ok(plan)
 }
 
 /// The two controls; what they are made of is not the base's.
@@ -150,6 +168,15 @@ pub fn profile(target: &Target, blocks: u32) -> Profile {
         forward_only: false,
         ipv6: true,
         whole_siblings: false,
+    }
+}
+
+/// The small message of latency and the large one of throughput; one of them is the program's own, where it says which.
+pub fn sizes(size: Option<u64>, metric: Metric) -> Vec<u64> {
+    match (size, metric) {
+        (None, _) => vec![LATENCY_BYTES, LADDER_BYTES],
+        (Some(size), Metric::Latency) => vec![size, size.max(LADDER_BYTES)],
+        (Some(size), _) => vec![size.min(LATENCY_BYTES), size],
     }
 }
 

@@ -1,11 +1,13 @@
 //! The command line.
 
+mod ab;
 mod diagnose;
 mod history;
 mod matrix;
 mod resume;
 mod tune;
 
+pub use ab::Ab;
 pub use diagnose::Diagnose;
 pub use history::ShowHistory;
 pub use matrix::Matrix;
@@ -17,11 +19,11 @@ use super::heading::{OUTPUT, WHAT};
 use super::reach::Reach;
 use super::role::Role;
 use super::value::{
-    Candidates, arms, blocks, budget, count, formats, kinds, message_size, mpi, names, profiles, rungs, seed,
-    setting, share, suites, target, tools,
+    budget, count, formats, kinds, message_size, mpi, names, profiles, rungs, seed, setting, share, suites,
+    target, tools,
 };
 use super::watch::Watching;
-use crate::plan::{Fault, Metric, Setting, Suite, Target};
+use crate::plan::{Fault, Setting, Suite, Target};
 use crate::record::Defaults;
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
@@ -238,42 +240,6 @@ pub struct Run {
     pub hosts: Hosts,
 }
 
-/// Proves whether settings differ from what holds without them, in randomised blocks with new
-/// connections, an A/A control that must not differ and a slowed one that must.
-#[derive(Debug, clap::Args)]
-pub struct Ab {
-    /// The candidates, separated by commas; `+` joins knobs that are set together, and a bare value is
-    /// another level of the knob before it. `linerate list knobs` shows the knobs. May be repeated.
-    #[arg(long = "set", value_name = "[RUNG:]KNOB=VALUE[,…]", required = true, value_parser = arms())]
-    #[arg(hide_possible_values = true, help_heading = WHAT)]
-    pub set: Vec<Candidates>,
-    /// Set knobs for the base and all candidates alike.
-    #[arg(long, value_name = "[RUNG:]KNOB=VALUE", value_parser = setting(), help_heading = WHAT)]
-    #[arg(hide_possible_values = true)]
-    pub base: Vec<Setting>,
-    /// The rung (a name or a prefix) [default: the topmost of --only, else network.tcp].
-    #[arg(long, value_name = "RUNG", value_parser = rungs(), hide_possible_values = true, help_heading = WHAT)]
-    pub rung: Option<String>,
-    /// What decides; the other one is watched.
-    #[arg(long, default_value = "throughput", value_parser = ["throughput", "latency"], help_heading = WHAT)]
-    pub metric: String,
-    /// Blocks before the first look, at least 6.
-    #[arg(long, value_name = "N", default_value_t = 12, value_parser = blocks(), help_heading = WHAT)]
-    pub blocks: u32,
-    /// The smallest difference that matters, at least 1%.
-    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share, help_heading = WHAT)]
-    pub margin: f64,
-    /// Do not double the blocks where they cannot tell.
-    #[arg(long, help_heading = WHAT)]
-    pub no_extend: bool,
-    #[command(flatten)]
-    pub hosts: Hosts,
-    /// The form of the report.
-    #[arg(long, default_value = "text", value_parser = ["text", "json", "csv"], help_heading = OUTPUT)]
-    #[arg(conflicts_with = "json")]
-    pub format: String,
-}
-
 /// Compares two sets of recordings: all of one, then all of the other. It takes at least 6 runs a side
 /// to tell a difference from the spread between runs; `linerate ab` needs one.
 #[derive(Debug, clap::Args)]
@@ -366,13 +332,6 @@ pub struct Man {
     /// The folder that all pages are written into; the program's own page is printed when left out.
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub folder: Option<PathBuf>,
-}
-
-impl Ab {
-    /// What decides.
-    pub fn metric(&self) -> Metric {
-        if self.metric == "latency" { Metric::Latency } else { Metric::Throughput }
-    }
 }
 
 impl Command {

@@ -50,7 +50,7 @@ pub fn main(args: &Diagnose) -> Result<ExitCode> {
     }
     let mut plan = plan(args)?;
     let begun = Instant::now();
-    if let View::Comparison { rungs, design } = &mut plan.view {
+    if let View::Comparison { rungs, design, .. } = &mut plan.view {
         design.against_bps =
             against(args, rungs.ids.first().and_then(|id| Rung::named(id)), design.against_bps)?;
     }
@@ -136,7 +136,7 @@ fn plan(args: &Diagnose) -> Result<Plan> {
         target: target.clone(),
         hosts: two_hosts(&args.hosts)?,
         profile: with_requests(visits(target), &settings, rung),
-        view: View::Comparison { rungs: Rungs::named([rung.id]), design },
+        view: View::Comparison { rungs: Rungs::named([rung.id]), design, application: None },
         settings,
         arms,
         seed: args.hosts.seed.unwrap_or_else(rand::random),

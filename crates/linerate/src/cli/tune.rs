@@ -2,7 +2,7 @@
 
 mod candidates;
 
-use super::ab::{applies, connections, controls, profile, rung, shown};
+use super::ab::{applies, connections, controls, profile, rung, shown, sizes};
 use super::args::{Hosts, Keep, Tune};
 use super::measure::{finished, measure, why_nothing};
 use super::planned_hosts::two_hosts;
@@ -12,13 +12,13 @@ use super::watch::lines;
 use super::{print, settle, tell, verdict_code};
 use crate::analysis::{ALPHA, Verdict, has_failed, tuned};
 use crate::plan::{
-    Arm, Comparison, Metric, Plan, Profile, RACE_BLOCKS, Rungs, SCREENING_BLOCKS, Tuning, View, race_blocks,
+    Arm, Comparison, Plan, Profile, RACE_BLOCKS, Rungs, SCREENING_BLOCKS, Tuning, View, race_blocks,
 };
 use crate::record::Recording;
 use crate::report::keep;
 use crate::schedule::schedule_of;
 use crate::unit::percent;
-use crate::vocabulary::{LADDER_BYTES, LATENCY_BYTES, Rung};
+use crate::vocabulary::Rung;
 use crate::{Error, Result};
 use candidates::{Candidate, LeftOut, candidates};
 use std::path::Path;
@@ -114,22 +114,13 @@ fn plan(args: &Tune, rung: &Rung, tried: &[Candidate]) -> Result<Plan> {
     Ok(Plan {
         target: target.clone(),
         hosts: two_hosts(&args.hosts)?,
-        profile: Profile { sizes: sizes(args), ..profile(target, RACE_BLOCKS) },
+        profile: Profile { sizes: sizes(args.size, args.metric()), ..profile(target, RACE_BLOCKS) },
         view: View::Tuning { rungs: Rungs::named([rung.id]), design },
         settings: settings(target, &args.base)?,
         arms,
         seed: args.hosts.seed.unwrap_or_else(rand::random),
         budget_ns: Some(args.budget),
     })
-}
-
-/// The small message of latency and the large one of throughput; one of them is the program's own, where it says which.
-fn sizes(args: &Tune) -> Vec<u64> {
-    match (args.size, args.metric()) {
-        (None, _) => vec![LATENCY_BYTES, LADDER_BYTES],
-        (Some(size), Metric::Throughput) => vec![size.min(LATENCY_BYTES), size],
-        (Some(size), Metric::Latency) => vec![size, size.max(LADDER_BYTES)],
-    }
 }
 
 /// What would be tried, in its order, with what it gained elsewhere and what it may cost; then what would not, and why.

@@ -3,8 +3,8 @@
 use super::lab_file;
 use crate::plan::sizes::LONGEST_MESSAGE;
 use crate::plan::{
-    HostAddress, HostId, LEAST_BLOCKS, PROFILES, PortRange, Setting, SettingError, Suite, Target,
-    TargetError, candidates, is_prefix, rungs_and_groups,
+    APPLICATIONS, COMPARED_BY, HostAddress, HostId, LEAST_BLOCKS, PROFILES, PortRange, Setting, SettingError,
+    Suite, Target, TargetError, candidates, is_prefix, rungs_and_groups,
 };
 use crate::run::RemoteFolder;
 use crate::unit::{self, BitRate, Bytes, Nanoseconds, ParseError, Share, within};
@@ -67,6 +67,16 @@ fn rung(text: &str) -> Read<String> {
     }
     let hint = did_you_mean(rungs_and_groups(), text, "`linerate list rungs` shows them");
     unfit(format!("no rung is called `{text}`"), hint)
+}
+
+/// An application that arms are compared on.
+pub fn applications() -> PossibleValuesParser {
+    PossibleValuesParser::new(APPLICATIONS.iter().map(|one| PossibleValue::new(one.name)))
+}
+
+/// What decides a comparison of arms.
+pub fn metrics() -> PossibleValuesParser {
+    PossibleValuesParser::new(COMPARED_BY.iter().map(|entry| PossibleValue::new(entry.name)))
 }
 
 /// One knob and its value.

@@ -111,6 +111,10 @@ pub const WORDS: &[Words] = &[
                 "by the latency of small messages, everything on the same CPUs",
             ),
             (
+                "linerate ab lab:hosts=3 --application microscope --set pipeline.transport=tls",
+                "what sealing costs an application, by its own metric",
+            ),
+            (
                 "linerate ab simulated:noise=4% --set shim.slowdown=3",
                 "on a made-up machine, where the truth is known: 3 % slower",
             ),

@@ -23,11 +23,7 @@ const fn watched(metric: &'static Metric, of: fn(&Visits) -> Option<f64>) -> Wat
 
 /// Every number of a block.
 pub const WATCHED: &[Watched] = &[
-    // By the time of a bit, not by the rate: rates are no quantities that add up.
-    watched(&metric::THROUGHPUT, |visits| {
-        let bit_times = visits.values(&metric::THROUGHPUT, Pattern::Stream).map(|bps| 1.0 / bps);
-        midmean(bit_times).map(|time| 1.0 / time)
-    }),
+    watched(&metric::THROUGHPUT, |visits| rate(visits.values(&metric::THROUGHPUT, Pattern::Stream))),
     watched(&metric::HALF_ROUND_TRIP, |visits| {
         midmean(visits.values(&metric::HALF_ROUND_TRIP, Pattern::PingPong))
     }),
@@ -38,7 +34,24 @@ pub const WATCHED: &[Watched] = &[
         let streams = visits.steps.iter().filter(|step| step.case.pattern == Pattern::Stream);
         neighbours_share(streams.map(|step| (&step.hosts[..], &step.sockets[..])))
     }),
+    watched(&metric::ROUND_TIME, |visits| midmean(visits.told(&metric::ROUND_TIME))),
+    // Few of them are missed, and these count.
+    watched(&metric::POLLS_MISSED, |visits| mean(visits.told(&metric::POLLS_MISSED))),
+    watched(&metric::UNIT_TIME, |visits| midmean(visits.told(&metric::UNIT_TIME))),
+    watched(&metric::UNIT_RATE, |visits| rate(visits.told(&metric::UNIT_RATE))),
+    watched(&metric::STRIPED_THROUGHPUT, |visits| rate(visits.told(&metric::STRIPED_THROUGHPUT))),
+    watched(&metric::CPU_PER_UNIT, |visits| median(visits.told(&metric::CPU_PER_UNIT))),
 ];
+
+/// By the time of a unit, not by the rate: rates are no quantities that add up.
+fn rate(rates: impl Iterator<Item = f64>) -> Option<f64> {
+    midmean(rates.map(|rate| 1.0 / rate)).map(|time| 1.0 / time)
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0), |(sum, count), value| (sum + value, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
+}
 
 /// What all arms gave, block by block.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -166,6 +179,13 @@ impl<'r> Visits<'r> {
         self.trials(pattern).filter_map(move |trial| measure?.value(self.recording, trial))
     }
 
+    /// What each trial of an application tells.
+    fn told(&self, metric: &'static Metric) -> impl Iterator<Item = f64> {
+        let measure = Measure::whole(metric);
+        let of_application = self.trials.iter().filter(|trial| trial.case.pattern.entry().application);
+        of_application.filter_map(move |trial| measure?.value(self.recording, trial))
+    }
+
     fn figures(&self) -> Figures {
         let number = |watched: &Watched| Some((watched.metric.name, (watched.of)(self)?));
         WATCHED.iter().filter_map(number).collect()
@@ -183,7 +203,10 @@ impl<'r> Visits<'r> {
     }
 
     fn retransmits(&self) -> Option<f64> {
-        let streams = self.steps.iter().filter(|step| step.case.pattern == Pattern::Stream);
+        // A monitor's own connections are gone before they are read.
+        let streams =
+            |pattern: Pattern| pattern == Pattern::Stream || pattern.entry().application && !pattern.calls();
+        let streams = self.steps.iter().filter(|step| streams(step.case.pattern));
         let sockets: Vec<_> = streams.flat_map(|step| &step.sockets).collect();
         let sum = |name: &str| sockets.iter().filter_map(|socket| socket.moved.get(name)).sum::<u64>() as f64;
         let sent = sum("data_segs_out");

@@ -176,10 +176,16 @@ impl Look<'_> {
             return Verdict::Different;
         }
         candidate.reasons.push(match same {
+            _ if candidate.change.is_none() => self.why_missing(candidate.arm),
             true => "nothing differs, but the setting was not granted".into(),
             false => "the blocks scatter too much: more blocks, or a wider margin, may tell".into(),
         });
         Verdict::CannotTell
+    }
+
+    fn why_missing(&self, arm: u32) -> String {
+        let not = self.recording.unavailable.iter().find(|not| not.arm == Some(arm));
+        not.map_or("it was not measured".into(), |not| format!("it was not measured: {}", not.reason.why))
     }
 
     /// Why a gain is not accepted.

@@ -13,7 +13,7 @@ fn busy() -> World {
     World { noise: 0.04, between: 0.02, drift: 0.10, bursts: 0.02, autocorrelation: 0.5, ..World::default() }
 }
 
-fn quiet() -> World {
+pub(super) fn quiet() -> World {
     World { noise: 0.004, between: 0.002, ..World::default() }
 }
 
@@ -36,7 +36,7 @@ pub(super) fn plan(set: &str, blocks: u32) -> Plan {
         against_bps: None,
         hosts: false,
     };
-    plan.view = View::Comparison { rungs: Rungs::unnamed(["network.tcp"]), design };
+    plan.view = View::Comparison { rungs: Rungs::unnamed(["network.tcp"]), design, application: None };
     plan
 }
 

@@ -60,7 +60,7 @@ fn plan(world: &World, base: &[&str], budget_s: u64) -> Plan {
         against_bps: None,
         hosts: false,
     };
-    plan.view = View::Comparison { rungs: Rungs::unnamed(["network.tcp"]), design };
+    plan.view = View::Comparison { rungs: Rungs::unnamed(["network.tcp"]), design, application: None };
     plan
 }
 

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::plan::{Block, Pace};
+use crate::workload::slowness::Slowness;
 use linerate_sys::clock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Barrier, OnceLock};
@@ -27,13 +28,14 @@ pub struct Turn {
     messages: u64,
     rounds: u64,
     slice_ns: u64,
+    slowness: Slowness,
     /// The time of each slice, by the thread that leads.
     pub slices_ns: Vec<u64>,
 }
 
 impl Turn {
     /// At the beginning of a block.
-    pub fn new(leads: bool, block: &Block) -> Turn {
+    pub fn new(leads: bool, block: &Block, slowness: Slowness) -> Turn {
         let gap_ns = match block.pace {
             Pace::Closed => None,
             // A monitor's rounds are regular.
@@ -48,6 +50,7 @@ impl Turn {
             messages: block.messages.max(1),
             rounds: 0,
             slice_ns: 0,
+            slowness,
             slices_ns: Vec::with_capacity(slices),
         }
     }
@@ -78,6 +81,7 @@ impl Rounds {
                 }
                 None => now,
             };
+            turn.slowness.begin();
         }
         self.barrier.wait();
         self.failure.get().is_none()
@@ -90,6 +94,7 @@ impl Rounds {
         if !turn.leads {
             return;
         }
+        turn.slowness.end();
         turn.slice_ns += self.ended_ns.load(Ordering::Relaxed).saturating_sub(turn.begun_ns);
         turn.rounds += 1;
         if turn.rounds.is_multiple_of(turn.messages) {

@@ -6,7 +6,9 @@ use super::queue::Stopped;
 use crate::Error;
 use crate::plan::{Block, HostId, Stage};
 use crate::record::StageTally;
+use crate::workload::slowness::Slowness;
 use linerate_sys::clock::monotonic_ns;
+use linerate_sys::thread;
 use std::time::Duration;
 
 /// Why a thread ends early.
@@ -56,6 +58,7 @@ pub struct Worker<'j> {
     pub setup: Setup,
     pub block: &'j Block,
     pub one_by_one: bool,
+    pub slowness: Slowness,
 }
 
 /// What a thread did.
@@ -69,6 +72,14 @@ pub struct Done {
     pub slices_ns: Vec<u64>,
     /// Of the last stage: what it took to compare units with the truth.
     pub checked_ns: u64,
+    pub checked_cpu_ns: u64,
+}
+
+/// What it takes to compare units with the truth.
+#[derive(Default)]
+struct Checked {
+    ns: u64,
+    cpu_ns: u64,
 }
 
 /// The last stage's clock.
@@ -92,10 +103,16 @@ impl Worker<'_> {
         let mut tally = StageTally { stage: id, copy, ..StageTally::default() };
         let (is_last, units) = (boxes.is_empty(), u64::from(self.block.slices) * self.block.messages);
         let mut stamps = Stamps::new(self.block);
-        let (begun, mut checked_ns) = (monotonic_ns(), 0);
+        if !self.one_by_one {
+            self.slowness = self.slowness.pacing(units);
+        }
+        let (begun, mut checked) = (monotonic_ns(), Checked::default());
         for unit in 0..units {
             if is_last && (self.one_by_one || unit == 0) {
                 stamps.begun_ns = monotonic_ns();
+            }
+            if is_last {
+                self.slowness.begin();
             }
             if is_last && self.one_by_one {
                 wanted.ask(0);
@@ -105,19 +122,21 @@ impl Worker<'_> {
             }
             self.one(unit, inbox, &mut tally, &mut out, joints)?;
             if is_last {
+                self.slowness.end();
                 stamps.stamp(self.block.messages);
-                checked_ns += self.check(unit, units)?;
+                self.check(unit, units, &mut checked)?;
             }
         }
         tally.output_ns = out.waited_ns;
         tally.made_bytes = out.bytes;
-        let all = monotonic_ns() - begun - checked_ns;
+        let all = monotonic_ns() - begun - checked.ns;
         tally.compute_ns = all.saturating_sub(tally.input_ns + tally.output_ns);
         let units = is_last.then_some(units);
         Ok(Done {
             tally: Some(tally),
             units,
-            checked_ns,
+            checked_ns: checked.ns,
+            checked_cpu_ns: checked.cpu_ns,
             slices_ns: if is_last { stamps.slices_ns } else { Vec::new() },
             ..Done::default()
         })
@@ -159,15 +178,18 @@ impl Worker<'_> {
         if out.stopped { Err(Failed::Stopped) } else { Ok(()) }
     }
 
-    /// Compares the first and the last unit with the truth; says how long that took. One by one the next unit waits for
-    /// it; ahead only the last one is compared, for others are on their way.
-    fn check(&mut self, unit: u64, units: u64) -> Result<u64, Failed> {
-        let begun = monotonic_ns();
+    /// Compares the first and the last unit with the truth. One by one the next unit waits for it; ahead only the last one is
+    /// compared, for others are on their way.
+    fn check(&mut self, unit: u64, units: u64, checked: &mut Checked) -> Result<(), Failed> {
         let is_looked_at = unit + 1 == units || unit == 0 && self.one_by_one;
-        if is_looked_at {
-            self.filter.check(unit).map_err(|error| error.on_host(&self.place.host))?;
+        if !is_looked_at {
+            return Ok(());
         }
-        Ok(monotonic_ns() - begun)
+        let (begun, cpu_ns) = (monotonic_ns(), thread::scheduling().cpu_ns);
+        self.filter.check(unit).map_err(|error| error.on_host(&self.place.host))?;
+        checked.ns += monotonic_ns() - begun;
+        checked.cpu_ns += thread::scheduling().cpu_ns.saturating_sub(cpu_ns);
+        Ok(())
     }
 }
 

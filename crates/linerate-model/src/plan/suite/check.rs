@@ -36,7 +36,7 @@ type Checked = Result<(), SuiteError>;
 
 impl Suite {
     /// Checks all of it.
-    pub(super) fn check(&self) -> Checked {
+    pub(in crate::plan) fn check(&self) -> Checked {
         let (figures, tables) = (("figure", self.figures.len()), ("table", self.tables.len()));
         for (what, count) in [("case", self.cases.len()), figures, tables, ("claim", self.claims.len())] {
             if count > MOST {

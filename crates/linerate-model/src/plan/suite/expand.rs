@@ -3,7 +3,7 @@
 use super::{Graph, Load, Roles, Suite, SuiteCase};
 use crate::plan::{Case, HostId, HostPair, Pace, Pairs, Plan};
 use crate::unit::{BitRate, Bytes, Nanoseconds, per_second};
-use crate::vocabulary::{Pattern, Place, RUNGS, Rung, TRANSPORT_OF, Wait};
+use crate::vocabulary::{Pattern, Place, Rung, Wait};
 
 /// One case, and what a trial of it takes.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,11 +37,17 @@ impl LoadOf {
 impl Suite {
     /// Every case on hosts of these names.
     pub fn expand(&self, plan: &Plan, hosts: &[HostId]) -> Vec<Expanded> {
-        let named = |case: &SuiteCase| {
-            let graph = (case.pattern == Pattern::Pipeline).then(|| self.graph(&case.graph));
-            case.expand(self.case_name(&case.id), plan, hosts, graph.as_ref())
-        };
-        self.cases.iter().flat_map(named).collect()
+        self.cases.iter().flat_map(|case| self.expand_case(case, &case.arms(plan), plan, hosts)).collect()
+    }
+
+    /// Every case in each of these arms, whatever it varies.
+    pub fn expand_arms(&self, arms: &[u32], plan: &Plan, hosts: &[HostId]) -> Vec<Expanded> {
+        self.cases.iter().flat_map(|case| self.expand_case(case, arms, plan, hosts)).collect()
+    }
+
+    fn expand_case(&self, case: &SuiteCase, arms: &[u32], plan: &Plan, hosts: &[HostId]) -> Vec<Expanded> {
+        let graph = (case.pattern == Pattern::Pipeline).then(|| self.graph(&case.graph));
+        case.expand(self.case_name(&case.id), arms, plan, hosts, graph.as_ref())
     }
 }
 
@@ -49,11 +55,18 @@ impl Suite {
 const BOTH_WAITS: [Wait; 2] = [Wait::Polling, Wait::Sleeping];
 
 impl SuiteCase {
-    fn expand(&self, id: String, plan: &Plan, hosts: &[HostId], graph: Option<&Graph>) -> Vec<Expanded> {
+    fn expand(
+        &self,
+        id: String,
+        arms: &[u32],
+        plan: &Plan,
+        hosts: &[HostId],
+        graph: Option<&Graph>,
+    ) -> Vec<Expanded> {
         let base = Case { id, pattern: self.pattern, timeline: self.timeline, ..Case::default() };
         let mut all = vec![base];
         all = product(all, &self.rung, |case, rung| Case { rung: rung.clone(), ..case });
-        all = product(all, &self.arms(plan), |case, arm| Case { arm: *arm, ..case });
+        all = product(all, arms, |case, arm| Case { arm: *arm, ..case });
         all = all.into_iter().map(|case| carried(plan, case)).collect();
         all = product(all, self.waits(), |case, wait| Case { wait: *wait, ..case });
         let flows = or(&self.flows, &[1]);
@@ -163,13 +176,10 @@ impl SuiteCase {
 
 /// A case of an application over the transport that is asked for by a knob of its own, where there is such a rung.
 fn carried(plan: &Plan, case: Case) -> Case {
-    let knob = TRANSPORT_OF.iter().find(|(pattern, _)| *pattern == case.pattern.entry().name);
-    let name = knob.and_then(|(_, knob)| plan.value_for(&case.rung, case.arm, knob));
-    let (Some(name), Some(own)) = (name, Rung::named(&case.rung)) else { return case };
-    let is_it =
-        |rung: &&Rung| (rung.place, rung.family, rung.transport.name) == (own.place, own.family, name);
-    let other = RUNGS.iter().find(is_it).map(|rung| rung.id.to_owned());
-    Case { rung: other.unwrap_or_else(|| case.rung.clone()), ..case }
+    match plan.carrier(&case) {
+        Some(rung) => Case { rung: rung.id.into(), ..case },
+        None => case,
+    }
 }
 
 /// A case of a pipeline between the hosts that its stages are on; none where all are at one place.

@@ -1,5 +1,6 @@
 //! Knobs of the applications: what carries them, and how much they do.
 
+use super::fault::SHIM_SLOWDOWN;
 use super::{Had, Knob, KnobKind};
 use crate::vocabulary::mover::{MOVER_NAMES, NO_CIPHER};
 
@@ -14,6 +15,62 @@ pub const TRANSPORT_OF: &[(&str, &str)] = &[
     ("striped-write", STRIPED_TRANSPORT.name),
     ("tiled-read", STRIPED_TRANSPORT.name),
     ("tiled-write", STRIPED_TRANSPORT.name),
+];
+
+const PIPELINES: &[&str] = &["pipeline"];
+const MONITORS: &[&str] = &["monitor"];
+const STRIPED: &[&str] = &["striped-read", "striped-write", "tiled-read", "tiled-write"];
+const TILED: &[&str] = &["tiled-read", "tiled-write"];
+const SLOWED: &[&str] =
+    &["monitor", "pipeline", "striped-read", "striped-write", "tiled-read", "tiled-write"];
+const MPI_FILES: &[&str] = &["file-read", "file-write"];
+const FILES: &[&str] = &["file"];
+
+/// The knobs that do something to applications whatever carries them, and to which patterns.
+pub const OF_APPLICATIONS: &[(&str, &[&str])] = &[
+    // Their own ends are slowed, whatever carries them.
+    (SHIM_SLOWDOWN.name, SLOWED),
+    (MONITOR_TRANSPORT.name, MONITORS),
+    (MONITOR_AGENT.name, MONITORS),
+    (MONITOR_DEADLINE.name, MONITORS),
+    (MONITOR_DELAY.name, MONITORS),
+    (PIPELINE_TRANSPORT.name, PIPELINES),
+    (PIPELINE_UPDATE.name, PIPELINES),
+    (PIPELINE_UNITS.name, PIPELINES),
+    (STRIPED_TRANSPORT.name, STRIPED),
+    (STRIPED_STORE.name, STRIPED),
+    (STRIPED_PATH.name, STRIPED),
+    (TILED_ACCESS.name, TILED),
+    (TILED_OVERLAP.name, TILED),
+    (MPI_FILE_FOLDER.name, MPI_FILES),
+    (MPI_FILE_ACCESS.name, MPI_FILES),
+    (MPI_FILE_VIEW.name, MPI_FILES),
+    (FILE_TOOL.name, FILES),
+    (FILE_FLAGS.name, FILES),
+    (FILE_CIPHER.name, FILES),
+    (FILE_FROM.name, FILES),
+    (FILE_TO.name, FILES),
+];
+
+/// The knobs that act in the loops of streams and round trips, of which an application's ends have nothing: all faults of these
+/// but a share of slowness.
+pub const OF_LOOPS: &[&str] = &[
+    "shim.spin",
+    "shim.copies",
+    "shim.write-size",
+    "shim.pause",
+    "shim.receiver-priority",
+    "shim.answered",
+    "shim.stall",
+    "shim.stall-every",
+    "shim.read-rate",
+    "shim.overclaim",
+    "tcp.send-engine",
+    "tcp.receive-engine",
+    "cache.mode",
+    "stream.read-size",
+    "message.content",
+    "flow.threads",
 ];
 
 const CARRIER: Knob = Knob {

@@ -1,10 +1,13 @@
 //! The numbers of whole applications: a monitor's rounds, a pipeline's units of work, a striped file's rates.
 
 use super::Part::Named;
-use super::{BASE, Metric, P99, WHOLE, fault};
+use super::{BASE, Metric, P99, WHOLE, bound, fault};
 
 pub const ROUND_TIME: Metric = Metric {
     name: "round-time",
+    title: "median round",
+    margin: Some(0.10),
+    key: "round_time_ns",
     unit: "ns",
     parts: &[WHOLE, P99],
     more_is_better: Some(false),
@@ -19,6 +22,9 @@ pub const ROUND_TIME: Metric = Metric {
 
 pub const POLLS_MISSED: Metric = Metric {
     name: "polls-missed",
+    title: "polls missed",
+    margin: Some(0.001),
+    key: "polls_missed_share",
     unit: "1",
     parts: &[WHOLE],
     more_is_better: Some(false),
@@ -32,6 +38,9 @@ pub const POLLS_MISSED: Metric = Metric {
 
 pub const UNIT_TIME: Metric = Metric {
     name: "unit-time",
+    title: "median unit of work",
+    margin: Some(0.10),
+    key: "unit_time_ns",
     unit: "ns",
     parts: &[WHOLE, P99],
     more_is_better: Some(false),
@@ -45,6 +54,9 @@ pub const UNIT_TIME: Metric = Metric {
 
 pub const UNIT_RATE: Metric = Metric {
     name: "unit-rate",
+    title: "units of work a second",
+    margin: Some(0.10),
+    key: "units_per_s",
     unit: "1/s",
     parts: &[WHOLE],
     more_is_better: Some(true),
@@ -58,6 +70,9 @@ pub const UNIT_RATE: Metric = Metric {
 
 pub const STRIPED_THROUGHPUT: Metric = Metric {
     name: "striped-throughput",
+    title: "throughput of all clients",
+    margin: Some(0.10),
+    key: "striped_throughput_bps",
     unit: "b/s",
     parts: &[WHOLE],
     more_is_better: Some(true),
@@ -78,6 +93,23 @@ pub const DONE_TIME: Metric = Metric {
     formula: "the least and the largest time of a block over the clients",
     source: "P. Balaji et al., Cluster 2005, section 6.2; pvfs-test",
     hint: "far apart: servers serve one client before the other",
+    page: "applications.md",
+    ..BASE
+};
+
+pub const CPU_PER_UNIT: Metric = Metric {
+    name: "cpu.per-unit",
+    title: "CPU time of all ends a unit of work",
+    unit: "ns",
+    parts: &[WHOLE],
+    more_is_better: Some(false),
+    margin: Some(0.10),
+    key: "cpu_ns_per_unit",
+    bounds: &[bound("sender-cpu"), bound("receiver-cpu")],
+    about: "CPU time of all threads of an application's ends for a monitor's round or a pipeline's unit of work; servers of a file in stripes make it in the same time, and of these it is not told",
+    formula: "CPU time of all threads during the block / units of the block, the first ones included",
+    source: "clock_gettime(2), CLOCK_THREAD_CPUTIME_ID",
+    hint: "where hosts share CPUs, as in a lab, it is what bounds the application; other programs' time is not in it",
     page: "applications.md",
     ..BASE
 };

@@ -5,7 +5,7 @@ mod cut;
 use super::super::figures::{Blocks, share};
 use super::super::{
     ALPHA, Arm, ArmKind, CONFIDENCE, CONFIRMATION_BLOCKS, Candidate, Comparison, Effect, LEAST_MARGIN, Look,
-    Metric, Plan, Recording, Stack, Trial, Verdict, Why, judged, not_granted, pattern,
+    Metric, Plan, Recording, Stack, Trial, Verdict, Why, judged, not_granted,
 };
 use super::{Compared, CutCandidate, Fate, LeftOut, Tuned, TuningRound, TuningStep, TuningStop};
 use crate::analysis::arms::is_link_full;
@@ -46,7 +46,7 @@ pub fn tuned(recording: &Recording) -> Option<Tuned> {
     let plan = recording.plan()?;
     let tuning = plan.tuning()?;
     let comparison = &tuning.comparison;
-    let pattern = pattern(comparison.metric);
+    let pattern = comparison.metric.shown_by();
     let search = Search {
         recording,
         plan,
