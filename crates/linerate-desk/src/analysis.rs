@@ -63,8 +63,8 @@ pub use stream::{
     StreamUnit, StreamValue, analyse_stream,
 };
 pub use suite::{
-    Binding, CellValue, ClaimOutcome, FigureValues, Holds, Ranked, RankedPair, RankingValues, SeriesValues,
-    ShownNumber, StageValues, StagesValues, StreamValues, SuiteValues, TableValues, ValueAt, conclusions,
+    Binding, CellValue, ClaimOutcome, FigureValues, Holds, LaneValues, Piece, Ranked, RankedPair, RankingValues, SeriesValues,
+    ShownNumber, StageValues, StagesValues, StreamValues, SuiteValues, TableValues, TimeLineValues, ValueAt, conclusions,
     is_at, shown_numbers,
 };
 pub use table::Table;

@@ -170,6 +170,15 @@ fn cells_of((at, cells): Brick, sample: &impl Fn([usize; 3]) -> f32, found: &mut
     }
 }
 
+/// Finds the surface that a unit is of without a pipeline, by one thread: the triangles. To hold a stage against.
+pub fn surface_of(unit: u64, update_bytes: u64, found: &mut Vec<Triangle>) {
+    let cube = Cube::of_unit(Setup { buffer_bytes: 0, update_bytes }, unit);
+    let samples = volume();
+    let sample = |[x, y, z]: [usize; 3]| samples[(z * SIDE + y) * SIDE + x];
+    found.clear();
+    cells_of((cube.at, [cube.side; 3]), &sample, found);
+}
+
 /// The nearest points so far, each with its depth above its shade: the lesser of two is the nearer.
 struct Drawing {
     cube: Cube,
