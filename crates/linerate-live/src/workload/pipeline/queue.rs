@@ -20,63 +20,84 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A state that threads wait for.
+/// A state that threads wait for: some give to it, others take from it.
 struct Shared<T> {
     state: Mutex<State<T>>,
-    changed: Condvar,
+    changed: [Condvar; 2],
 }
 
 struct State<T> {
     value: T,
     stopped: bool,
-    /// Threads that wait: where there is none nobody is woken, for which the kernel would be asked each time.
-    waiting: usize,
+    /// Threads that wait, of each kind: where there is none nobody is woken, for which the kernel would be asked each time.
+    waiting: [usize; 2],
+}
+
+/// What a thread waits for, or whom a change is for.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// Room.
+    Givers,
+    /// Something to take.
+    Takers,
 }
 
 impl<T> Shared<T> {
     fn new(state: T) -> Shared<T> {
-        let state = State { value: state, stopped: false, waiting: 0 };
-        Shared { state: Mutex::new(state), changed: Condvar::new() }
+        let state = State { value: state, stopped: false, waiting: [0; 2] };
+        Shared { state: Mutex::new(state), changed: [Condvar::new(), Condvar::new()] }
     }
 
-    /// Waits until `step` has something; says what, and how long that took.
-    fn wait<R>(&self, mut step: impl FnMut(&mut T) -> Option<R>) -> Result<(R, u64), Stopped> {
+    /// Waits until `step` has something, and whether others are to be woken for it; says what, and how long that took.
+    fn wait<R>(&self, kind: Kind, mut step: impl FnMut(&mut T) -> Option<(R, bool)>) -> Result<(R, u64), Stopped> {
+        let others = match kind {
+            Kind::Givers => Kind::Takers,
+            Kind::Takers => Kind::Givers,
+        };
         let mut guard = lock(&self.state);
         let mut begun = None;
         loop {
             if guard.stopped {
                 return Err(Stopped);
             }
-            if let Some(found) = step(&mut guard.value) {
-                self.wake(guard);
+            if let Some((found, wakes)) = step(&mut guard.value) {
+                if wakes {
+                    self.wake(guard, others);
+                }
                 return Ok((found, begun.map_or(0, |begun| monotonic_ns() - begun)));
             }
             begun.get_or_insert_with(monotonic_ns);
-            guard.waiting += 1;
-            guard = self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
-            guard.waiting -= 1;
+            guard.waiting[kind as usize] += 1;
+            guard = self.changed[kind as usize].wait(guard).unwrap_or_else(PoisonError::into_inner);
+            guard.waiting[kind as usize] -= 1;
         }
     }
 
-    fn change(&self, change: impl FnOnce(&mut T)) {
+    /// Changes it for whoever waits for that.
+    fn change(&self, others: Kind, change: impl FnOnce(&mut T)) {
         let mut guard = lock(&self.state);
         change(&mut guard.value);
-        self.wake(guard);
+        self.wake(guard, others);
     }
 
     fn stop(&self) {
-        let mut guard = lock(&self.state);
-        guard.stopped = true;
-        self.wake(guard);
+        lock(&self.state).stopped = true;
+        self.changed.iter().for_each(Condvar::notify_all);
     }
 
-    fn wake(&self, guard: MutexGuard<'_, State<T>>) {
-        let is_waited_for = guard.waiting > 0;
+    fn wake(&self, guard: MutexGuard<'_, State<T>>, others: Kind) {
+        let is_waited_for = guard.waiting[others as usize] > 0;
         drop(guard);
         if is_waited_for {
-            self.changed.notify_all();
+            self.changed[others as usize].notify_all();
         }
     }
+}
+
+/// Whether those that wait for room are woken: when half of it is free, so that they fill it at once and are not woken for each
+/// buffer. Whoever takes goes on until nothing is left, so that they wait for ever at none.
+fn has_much_room(len: usize, limit: usize) -> bool {
+    len <= limit / 2
 }
 
 /// Buffers that are used again.
@@ -120,14 +141,14 @@ impl Inbox {
             let has_room = waiting.queues[from].len() < waiting.limits[from];
             // An end takes no room.
             let may = has_room || buffer.as_ref().is_some_and(Option::is_none);
-            may.then(|| waiting.queues[from].extend(buffer.take()))
+            may.then(|| (waiting.queues[from].extend(buffer.take()), true))
         };
-        self.0.wait(put).map(|((), ns)| ns)
+        self.0.wait(Kind::Givers, put).map(|((), ns)| ns)
     }
 
     /// The next buffer of this unit, whoever it is from; none when all have ended it.
     pub fn take(&self) -> Result<(Option<Buffer>, u64), Stopped> {
-        self.0.wait(|waiting| {
+        self.0.wait(Kind::Takers, |waiting| {
             let count = waiting.queues.len();
             for nth in 0..count {
                 let from = (waiting.turn + nth) % count;
@@ -137,7 +158,8 @@ impl Inbox {
                 match waiting.queues[from].pop_front() {
                     Some(Some(buffer)) => {
                         waiting.turn = from + 1;
-                        return Some(Some(buffer));
+                        let wakes = has_much_room(waiting.queues[from].len(), waiting.limits[from]);
+                        return Some((Some(buffer), wakes));
                     }
                     Some(None) => waiting.has_ended[from] = true,
                     None => {}
@@ -145,7 +167,7 @@ impl Inbox {
             }
             waiting.has_ended.iter().all(|ended| *ended).then(|| {
                 waiting.has_ended.fill(false);
-                None
+                (None, false)
             })
         })
     }
@@ -210,14 +232,15 @@ impl Outbox {
             (queue.len() < limit).then(|| {
                 queue.extend(buffer.take().map(|buffer| (unit, buffer)));
                 dealt.turn += 1;
+                ((), true)
             })
         };
-        self.dealt.wait(put).map(|((), ns)| ns)
+        self.dealt.wait(Kind::Givers, put).map(|((), ns)| ns)
     }
 
     /// The unit is over.
     pub fn end(&self) {
-        self.dealt.change(|dealt| dealt.ended += 1);
+        self.dealt.change(Kind::Takers, |dealt| dealt.ended += 1);
     }
 
     /// What goes to this copy next; none where the unit is over.
@@ -225,22 +248,31 @@ impl Outbox {
         let next = |dealt: &mut Dealt| {
             let unit = dealt.at[copy];
             let is_of = |queue: &VecDeque<(u64, Buffer)>| queue.front().is_some_and(|(of, _)| *of == unit);
-            let queue = if is_of(&dealt.own[copy]) { &mut dealt.own[copy] } else { &mut dealt.shared };
+            let is_own = is_of(&dealt.own[copy]);
+            let limit = if is_own { self.limit } else { self.limit * dealt.own.len() };
+            let queue = if is_own { &mut dealt.own[copy] } else { &mut dealt.shared };
             if is_of(queue) {
                 dealt.outstanding[copy] += 1;
-                return Some(queue.pop_front().map(|(_, buffer)| buffer));
+                let buffer = queue.pop_front().map(|(_, buffer)| buffer);
+                // Of a copy that was the least loaded before another one may have less now.
+                let wakes = has_much_room(queue.len(), limit) || self.hand_out == HandOut::LeastLoaded;
+                return Some((buffer, wakes));
             }
             (dealt.ended > unit).then(|| {
                 dealt.at[copy] += 1;
-                None
+                (None, false)
             })
         };
-        self.dealt.wait(next).map(|(next, _)| next)
+        self.dealt.wait(Kind::Takers, next).map(|(next, _)| next)
     }
 
     /// The copy has taken up what it was given.
     pub fn took(&self, copy: usize) {
-        self.dealt.change(|dealt| dealt.outstanding[copy] = dealt.outstanding[copy].saturating_sub(1));
+        if self.hand_out != HandOut::LeastLoaded {
+            // Nobody asks.
+            return;
+        }
+        self.dealt.change(Kind::Givers, |dealt| dealt.outstanding[copy] = dealt.outstanding[copy].saturating_sub(1));
     }
 
     /// Nobody waits any more.
@@ -260,12 +292,13 @@ impl Wanted {
 
     /// One more is asked for.
     pub fn ask(&self, taker: usize) {
-        self.0.change(|wanted| wanted[taker] += 1);
+        self.0.change(Kind::Takers, |wanted| wanted[taker] += 1);
     }
 
     /// Waits until all have asked for this unit.
     pub fn wait(&self, unit: u64) -> Waited {
-        self.0.wait(|wanted| wanted.iter().all(|count| *count > unit).then_some(())).map(|((), ns)| ns)
+        let all = |wanted: &mut Vec<u64>| wanted.iter().all(|count| *count > unit).then_some(((), false));
+        self.0.wait(Kind::Takers, all).map(|((), ns)| ns)
     }
 
     /// Nobody waits any more.
@@ -332,6 +365,31 @@ mod tests {
         inbox.put(1, None).unwrap();
         let next = || inbox.take().unwrap().0.map(|buffer| buffer[0]);
         assert_eq!([next(), next(), next(), next()], [Some(1), Some(2), None, Some(9)]);
+    }
+
+    /// Who waits for room is woken when half of it is free, and fills it: no buffer is lost or left, whatever the limit.
+    #[test]
+    fn every_buffer_comes_through_whatever_the_room() {
+        for limit in [1, 2, 3, 4, 5] {
+            let (inbox, outbox) = (Inbox::new(vec![limit; 2]), Outbox::new(2, HandOut::DemandDriven, limit));
+            let taken = std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    (0..500).for_each(|nth| drop(outbox.put(vec![nth as u8]).unwrap()));
+                    outbox.end();
+                });
+                for copy in 0..2 {
+                    let (inbox, outbox) = (&inbox, &outbox);
+                    scope.spawn(move || {
+                        while let Some(buffer) = outbox.take(copy).unwrap() {
+                            inbox.put(copy, Some(buffer)).unwrap();
+                        }
+                        inbox.put(copy, None).unwrap();
+                    });
+                }
+                std::iter::from_fn(|| inbox.take().unwrap().0).count()
+            });
+            assert_eq!(taken, 500, "{limit}");
+        }
     }
 
     #[test]
