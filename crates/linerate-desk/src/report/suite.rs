@@ -11,10 +11,10 @@ pub(super) use table::{about as about_row, written as written_cell};
 use super::block::{Block, bands};
 use super::curve::entry as break_entry;
 use super::line::wrapped;
-use super::time_line;
 use super::shape::{
     BreakEntry, CaseWarning, ClaimEntry, SuiteFigureEntry, SuitePointEntry, SuiteReport, SuiteSeriesEntry,
 };
+use super::time_line;
 use crate::analysis::{
     ClaimOutcome, Curve, FigureValues, Holds, SeriesValues, SuiteValues, ValueAt, measure,
 };

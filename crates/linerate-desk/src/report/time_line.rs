@@ -6,11 +6,8 @@ use crate::unit::{Bytes, Nanoseconds, counted};
 
 /// The JSON form.
 pub(super) fn entry(values: &TimeLineValues) -> TimeLineEntry {
-    let lane = |lane: &LaneValues| LaneEntry {
-        host: lane.host,
-        name: lane.of.clone(),
-        spent_ns: lane.totals(),
-    };
+    let lane =
+        |lane: &LaneValues| LaneEntry { host: lane.host, name: lane.of.clone(), spent_ns: lane.totals() };
     TimeLineEntry {
         id: values.case.id.clone(),
         title: title(values),

@@ -194,7 +194,12 @@ impl Asked<'_, '_> {
             let tally = Tally {
                 transactions: Some(all * block.messages),
                 missed: Some(count.missed),
-                activities: count.watch.told(node, 0, Doing::WaitsForAnswer).filter(|_| nth < MOST).into_iter().collect(),
+                activities: count
+                    .watch
+                    .told(node, 0, Doing::WaitsForAnswer)
+                    .filter(|_| nth < MOST)
+                    .into_iter()
+                    .collect(),
                 ..Tally::default()
             };
             let flow = Flow {

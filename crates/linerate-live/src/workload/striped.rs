@@ -165,7 +165,8 @@ impl Client {
             let watched = (server as usize) < MOST;
             let thread = format!("of server {}", source.host);
             let activity = tally.watch.told(thread, server, Doing::Moves).filter(|_| watched);
-            let activities = activity.map(|one| record::Tally { activities: vec![one], ..Default::default() });
+            let activities =
+                activity.map(|one| record::Tally { activities: vec![one], ..Default::default() });
             let (slices_ns, tallied) = (tally.slices_ns, activities.map(Box::new));
             let flow = Flow { bytes: tally.bytes, slices_ns, tally: tallied, ..start.until(&last) };
             measured.push(Measured { flow, samples: Vec::new(), timer_slack_lowered, kept_awake: false });

@@ -50,7 +50,12 @@ pub const STAGE_FILTERS: &[StageFilter] = &[
     filter("bytes.make", None, Some(Bytes), "makes bytes that follow from the unit's number"),
     filter("bytes.pass", Some(Bytes), Some(Bytes), "hands on what comes as it is"),
     filter("bytes.check", Some(Bytes), None, "counts what comes and compares it with what was made"),
-    filter("blank.give", None, Some(Blank), "gives buffers with whatever they had: handing them on is what is left"),
+    filter(
+        "blank.give",
+        None,
+        Some(Blank),
+        "gives buffers with whatever they had: handing them on is what is left",
+    ),
     filter("blank.count", Some(Blank), None, "counts the bytes that come, and looks at none"),
     filter(
         "slide.read",

@@ -25,7 +25,8 @@ impl Reference {
     }
 }
 
-type OfFile = unsafe extern "C" fn(*const c_char, *mut c_void, c_int, c_int, c_longlong, c_longlong) -> c_longlong;
+type OfFile =
+    unsafe extern "C" fn(*const c_char, *mut c_void, c_int, c_int, c_longlong, c_longlong) -> c_longlong;
 
 /// `long long linerate_reference_file(const char *path, void *room, int bytes, int how, long long lead, long long messages)`:
 /// makes a file that all ranks have open, reads or writes a lead and then so many of its regions, and closes it; the nanoseconds

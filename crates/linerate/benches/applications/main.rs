@@ -56,7 +56,10 @@ fn main() -> ExitCode {
     let is_name = |word: &&String| !word.starts_with("--") && !options.contains(&Some((*word).clone()));
     let names: Vec<&String> = arguments.iter().filter(is_name).collect();
     let is_wanted = |name: &str| names.is_empty() || names.iter().any(|part| name.contains(part.as_str()));
-    println!("{:46} {:>22}  {:>4}  {:32}  medians, ours against the other's", "row", "times as quick", "n", "aim");
+    println!(
+        "{:46} {:>22}  {:>4}  {:32}  medians, ours against the other's",
+        "row", "times as quick", "n", "aim"
+    );
     for row in KINDS.iter().flat_map(|rows| rows()).filter(|row| is_wanted(&row.name)) {
         match (row.measure)(pairs) {
             Err(why) => println!("{:46} not measured: {why}", row.name),

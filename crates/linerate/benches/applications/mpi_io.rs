@@ -87,7 +87,8 @@ pub fn rank(arguments: &[String]) -> Result<(), String> {
     let mut room = vec![1; BYTES as usize];
     // About as long as a block, at 4 GB/s a rank.
     let messages = ((BLOCK_NS * 4.0 / BYTES as f64 / f64::from(SLICES)) as u64).max(1);
-    let path = CString::new(format!("{FOLDER}/.linerate-bench-reference-{how}")).map_err(|error| error.to_string())?;
+    let path = CString::new(format!("{FOLDER}/.linerate-bench-reference-{how}"))
+        .map_err(|error| error.to_string())?;
     let counted = (messages * u64::from(SLICES - 1)) as i64;
     let mut found = Vec::new();
     // The first pair finds its way.
@@ -119,7 +120,8 @@ fn ours<H: Handle>(rank: &mut Rank<H>, cpu: u32, how: i32, messages: u64) -> Res
     let independent = how & INDEPENDENT > 0;
     let order = FileOrder { folder: Some(FOLDER.into()), independent, tiles: false };
     let part = Part { link: Filed::new(RankFile(rank), order), does, cpu: Some(cpu) };
-    let measured = play_here(part, Wait::Polling, &[block(BYTES, messages)]).map_err(|error| error.to_string())?;
+    let measured =
+        play_here(part, Wait::Polling, &[block(BYTES, messages)]).map_err(|error| error.to_string())?;
     Ok(measured.first().map_or(0, |one| counted_ns(&one.flow.slices_ns) as i64))
 }
 
@@ -130,7 +132,12 @@ pub fn rows() -> Vec<Row> {
     let known = known.into_iter().filter(|found| found.identity.as_ref().is_ok_and(|one| one.abi.is_some()));
     // LAM has its file calls in another library.
     let has_files = |found: &Found| found.identity.as_ref().is_ok_and(|one| one.name != "lam");
-    let ways = [("read, collective", 0), ("write, collective", WRITES), ("read", INDEPENDENT), ("write", INDEPENDENT | WRITES)];
+    let ways = [
+        ("read, collective", 0),
+        ("write, collective", WRITES),
+        ("read", INDEPENDENT),
+        ("write", INDEPENDENT | WRITES),
+    ];
     let mut rows = Vec::new();
     for found in known.filter(has_files).map(Rc::new) {
         let name = found.identity.as_ref().map_or(String::new(), |one| one.name.clone());
@@ -151,7 +158,8 @@ pub fn rows() -> Vec<Row> {
 fn measured(found: &Found, how: i32, pairs: usize) -> Result<Told, String> {
     let folder = std::env::temp_dir().join(format!("linerate-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    let reference = ranks::compiled(found, REFERENCE, &folder).ok_or("its compiler made no reference: is it installed?");
+    let reference =
+        ranks::compiled(found, REFERENCE, &folder).ok_or("its compiler made no reference: is it installed?");
     let answers = reference
         .map_err(str::to_owned)
         .and_then(|reference| ranks::played(found, &reference, &[how.to_string(), pairs.to_string()], MARK));

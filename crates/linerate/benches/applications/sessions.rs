@@ -31,8 +31,13 @@ impl Sessions {
     /// One connection over this host.
     pub fn open(transport: &str) -> Result<Sessions, String> {
         let told = |error: linerate::Error| error.to_string();
-        let spec =
-            Spec { transport: transport.into(), flows: 1, passive: true, patience_ms: 20_000, ..Spec::default() };
+        let spec = Spec {
+            transport: transport.into(),
+            flows: 1,
+            passive: true,
+            patience_ms: 20_000,
+            ..Spec::default()
+        };
         let transport = named(&spec.transport).map_err(told)?;
         let (passive, offer) = transport.offer(&spec).map_err(told)?;
         let (active, _) = transport.offer(&Spec { passive: false, ..spec }).map_err(told)?;
@@ -48,11 +53,11 @@ impl Sessions {
     pub fn stream(&mut self, message_bytes: u64, messages: u64) -> Result<f64, String> {
         let block = block(message_bytes, messages);
         let tasks = tasks([Does::Receives, Does::Sends])?;
-        let [passive, active] = self.both(|end, session| {
-            session.trial(&tasks[end..=end], Wait::Sleeping, &[block])
-        })?;
+        let [passive, active] =
+            self.both(|end, session| session.trial(&tasks[end..=end], Wait::Sleeping, &[block]))?;
         drop(active);
-        let received: Measured = passive.into_iter().flatten().flatten().next().ok_or("nothing was measured")?;
+        let received: Measured =
+            passive.into_iter().flatten().flatten().next().ok_or("nothing was measured")?;
         let bits = 8.0 * (message_bytes * block.messages * u64::from(SLICES - 1)) as f64;
         Ok(1e9 * bits / counted_ns(&received.flow.slices_ns) as f64)
     }

@@ -19,7 +19,11 @@ pub fn rows() -> Vec<Row> {
         aim: Some(0.95),
         measure: row::by_turns(move || {
             let mut ours = Sessions::open("tcp")?;
-            let stages = [("read", "volume.read", 1), ("extract", "volume.extract", 0), ("raster", "volume.raster", 0)];
+            let stages = [
+                ("read", "volume.read", 1),
+                ("extract", "volume.extract", 0),
+                ("raster", "volume.raster", 0),
+            ];
             let mut stages: Vec<_> = stages.map(|(id, filter, host)| stage(id, filter, host)).into();
             stages.push(stage("merge", "volume.merge", 0));
             let graph = row_of(stages);
@@ -33,8 +37,12 @@ pub fn rows() -> Vec<Row> {
                 }
                 Side::Ours => {
                     let settings = ["pipeline.units=ahead", "pipeline.update=1MiB"];
-                    let [here, _] =
-                        ours.play([Does::Stages; 2], &settings, Some(&graph), sessions::block(buffer, UNITS))?;
+                    let [here, _] = ours.play(
+                        [Does::Stages; 2],
+                        &settings,
+                        Some(&graph),
+                        sessions::block(buffer, UNITS),
+                    )?;
                     let stages = here.flow.tally.map_or(Vec::new(), |tally| tally.stages);
                     let extract = stages.into_iter().find(|one| one.stage == "extract");
                     let cpu_ns = extract.and_then(|one| one.cpu_ns).ok_or("its CPU time is not known")?;

@@ -80,10 +80,13 @@ pub(super) fn values(recording: &Recording, plan: &Plan, suite: &Suite) -> Vec<T
     let mut all = Vec::new();
     for of_suite in suite.cases.iter().filter(|case| case.pattern.entry().application) {
         let mut groups: BTreeMap<&Case, BTreeMap<u64, Vec<&Trial>>> = BTreeMap::new();
-        for trial in trials(recording, suite.case_name(&of_suite.id)).filter(|trial| watched(trial).next().is_some()) {
+        for trial in
+            trials(recording, suite.case_name(&of_suite.id)).filter(|trial| watched(trial).next().is_some())
+        {
             groups.entry(&trial.case).or_default().entry(trial.block.message_bytes).or_default().push(trial);
         }
-        let largest = groups.into_iter().filter_map(|(case, sizes)| Some((case, sizes.into_iter().next_back()?)));
+        let largest =
+            groups.into_iter().filter_map(|(case, sizes)| Some((case, sizes.into_iter().next_back()?)));
         all.extend(largest.take(MOST_OF_CASE).filter_map(|(case, (bytes, trials))| {
             let factors = [Factor::Rung, Factor::Settings];
             let words = factors.map(|one| label::word(recording, plan, suite, one, (case, bytes)));
@@ -192,7 +195,8 @@ fn pieces(one: &Activity, from: u64, span_ns: f64) -> Vec<Piece> {
         let waits: Vec<(Doing, f64)> = waits.filter(|(_, share)| *share > 0.0).collect();
         let rest = (1.0 - waits.iter().map(|(_, share)| share).sum::<f64>()).max(0.0);
         let mut low = 0.0;
-        for (doing, share) in std::iter::once((one.rest, rest)).chain(waits).filter(|(_, share)| *share > 0.0) {
+        for (doing, share) in std::iter::once((one.rest, rest)).chain(waits).filter(|(_, share)| *share > 0.0)
+        {
             let high = (low + share).min(1.0);
             join(&mut pieces, Piece { from_ns: start, to_ns: end, doing, low, high });
             low = high;

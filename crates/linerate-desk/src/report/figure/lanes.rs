@@ -36,8 +36,13 @@ fn figures_id(sheet: &Sheet, suite: &SuiteValues, nth: usize) -> String {
     let case = suite.time_lines[nth].case.id.replace('.', "-");
     let before = suite.time_lines[..nth].iter().filter(|one| one.case.id == suite.time_lines[nth].case.id);
     let more = before.count();
-    let label = if sheet.label.is_empty() { String::new() } else { format!("-{}", sheet.label.to_lowercase()) };
-    if more == 0 { format!("suite-lanes-{case}{label}") } else { format!("suite-lanes-{case}-{}{label}", more + 1) }
+    let label =
+        if sheet.label.is_empty() { String::new() } else { format!("-{}", sheet.label.to_lowercase()) };
+    if more == 0 {
+        format!("suite-lanes-{case}{label}")
+    } else {
+        format!("suite-lanes-{case}-{}{label}", more + 1)
+    }
 }
 
 fn figure(sheet: &Sheet, values: &TimeLineValues, id: String) -> Figure {
@@ -48,7 +53,8 @@ fn figure(sheet: &Sheet, values: &TimeLineValues, id: String) -> Figure {
     figure.x = Axis::new("time", Unit::Nanoseconds, Scale::Linear);
     for (doing, colour) in COLOURS {
         let series = Series { colour: *colour, symbol: "rect", ..style::nth(doing.words().into(), 0) };
-        let points: Vec<Point> = values.lanes.iter().enumerate().filter_map(|one| total(values, *doing, one)).collect();
+        let points: Vec<Point> =
+            values.lanes.iter().enumerate().filter_map(|one| total(values, *doing, one)).collect();
         let lines: Vec<Vec<[f64; 2]>> =
             values.lanes.iter().enumerate().flat_map(|one| stretches(*doing, one)).collect();
         if !lines.is_empty() {

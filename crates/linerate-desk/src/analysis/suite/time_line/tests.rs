@@ -82,9 +82,9 @@ fn lanes_of_other_machines_begin_with_their_first_thread() {
 #[test]
 fn what_was_not_watched_is_blank() {
     // Ahead by more than was watched.
-    let values = of_point(&recording(["m", "m"]), Some("view"), &[&usual(1015 * MS)], String::new()).unwrap();
+    let values = of_point(&recording(["m", "m"]), Some("view"), &[&usual(1016 * MS)], String::new()).unwrap();
     let end = values.lanes[0].pieces.iter().map(|piece| piece.to_ns).fold(0.0, f64::max);
-    assert_eq!((values.span_ns, end), (10e6, 5e6));
+    assert_eq!((values.span_ns, end), (10e6, 4e6));
 }
 
 #[test]
