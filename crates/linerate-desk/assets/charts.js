@@ -428,9 +428,10 @@ globalThis.linerateCharts = (() => {
         ...COMMON, type: "custom", z: 5, data: all.map((piece, nth) => [piece.from, piece.row, piece.to, nth]), encode: { x: [0, 2], y: 1 },
         renderItem: (params, api) => {
           const piece = all[api.value(3)], [x0, y] = api.coord([piece.from, piece.row]), [x1] = api.coord([piece.to, piece.row]);
-          const shape = { x: x0, y: y + LANE / 2 - LANE * piece.high, width: Math.max(0.5, x1 - x0), height: LANE * (piece.high - piece.low) };
+          // A little wider than it is: between two that touch nothing of the paper shows.
+          const shape = { x: x0, y: y + LANE / 2 - LANE * piece.high, width: x1 - x0 + 0.4, height: LANE * (piece.high - piece.low) };
           const inside = echarts.graphic.clipRectByRect(shape, params.coordSys);
-          return inside && { type: "rect", shape: inside, style: { fill: theme.colours[one.colour] } };
+          return inside && { type: "rect", shape: inside, style: { fill: one.open ? theme.grid : theme.colours[one.colour] } };
         },
       };
     });
@@ -509,7 +510,7 @@ globalThis.linerateCharts = (() => {
           ...COMMON, name: `${at} ${one.name}`, type: bar ? "bar" : "line", stack: bar ? "all" : undefined, data: [], symbol: one.symbol, symbolSize: 7,
           xAxisIndex: rows ? 0 : at, yAxisIndex: rows ? 0 : at,
           lineStyle: { type: one.dashed ? [6, 4] : "solid", width: figure.kind === "intervals" ? 0 : 1.6, color: colours[one.colour] },
-          itemStyle: one.ghost
+          itemStyle: figure.kind === "lanes" && one.open ? { color: THEMES[theme].grid } : one.ghost
             ? { color: "transparent", borderColor: colours[one.colour], borderType: "dashed", borderWidth: 1 }
             : hollow ? { color: THEMES[theme].paper, borderColor: colours[one.colour], borderWidth: 1.5 } : { color: colours[one.colour] },
         });

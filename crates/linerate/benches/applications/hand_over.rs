@@ -3,7 +3,7 @@
 use super::row::{self, Row, Side};
 use super::sessions::{self, BLOCK_NS, SLICES, Sessions};
 use linerate::plan::{Graph, HandOut, HostId, Stage, Stream};
-use linerate::vocabulary::Does;
+use linerate::vocabulary::{Cache, Does};
 
 /// The buffer, and how much a unit of work is of.
 const BUFFER: u64 = 64 << 10;
@@ -44,10 +44,11 @@ pub fn rows() -> Vec<Row> {
         measure: row::by_turns(move || {
             let (mut ours, mut raw) = (Sessions::open(transport)?, Sessions::open(transport)?);
             let graph = row_of(vec![stage("give", "blank.give", 1), stage("count", "blank.count", 0)]);
-            let bps = raw.stream(BUFFER, 256).and_then(|_| raw.stream(BUFFER, 256))?;
+            let bps =
+                raw.stream(BUFFER, 256, Cache::Hot).and_then(|_| raw.stream(BUFFER, 256, Cache::Hot))?;
             let bytes = bps * BLOCK_NS / 8e9 / f64::from(SLICES);
             Ok(Box::new(move |side| match side {
-                Side::Other => raw.stream(BUFFER, (bytes / BUFFER as f64) as u64),
+                Side::Other => raw.stream(BUFFER, (bytes / BUFFER as f64) as u64, Cache::Hot),
                 Side::Ours => {
                     let block = sessions::block(BUFFER, (bytes / UPDATE as f64) as u64);
                     let [last, _] = ours.play([Does::Stages; 2], settings, Some(&graph), block)?;

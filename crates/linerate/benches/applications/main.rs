@@ -57,7 +57,7 @@ fn main() -> ExitCode {
     let names: Vec<&String> = arguments.iter().filter(is_name).collect();
     let is_wanted = |name: &str| names.is_empty() || names.iter().any(|part| name.contains(part.as_str()));
     println!(
-        "{:46} {:>22}  {:>4}  {:32}  medians, ours against the other's",
+        "{:46} {:>22}  {:>4}  {:28}  medians, ours against the other's",
         "row", "times as quick", "n", "aim"
     );
     for row in KINDS.iter().flat_map(|rows| rows()).filter(|row| is_wanted(&row.name)) {

@@ -1,6 +1,7 @@
 //! A row: two sides that do the same work, a block each by turns, and what follows from the ratios.
 
 use linerate::statistic::Estimate;
+use linerate::unit::significant;
 
 /// What a side gave of a block: bigger is better.
 pub type Play = Box<dyn FnMut(Side) -> Result<f64, String>>;
@@ -31,6 +32,13 @@ pub type Measure = Box<dyn Fn(usize) -> Result<Told, String>>;
 /// A block a side by turns, where both sides are opened in this process.
 pub fn by_turns(open: impl Fn() -> Result<Play, String> + 'static) -> Measure {
     Box::new(move |pairs| measured(&mut open()?, pairs))
+}
+
+/// Three digits.
+fn told(value: f64) -> String {
+    let steps = [(1e9, " G"), (1e6, " M"), (1e3, " k"), (0.0, " ")];
+    let (step, prefix) = *steps.iter().find(|(step, _)| value >= *step).unwrap_or(&(0.0, " "));
+    format!("{}{prefix}", significant(value / if step > 0.0 { step } else { 1.0 }, 3))
 }
 
 /// What came of it.
@@ -89,6 +97,7 @@ impl Told {
         let aim = format!("{aim}{}", self.verdict(row.aim));
         let ratio = format!("{median:.3} [{low}, {high}]");
         let (ours, other, unit) = (self.ours, self.other, row.unit);
-        format!("{ratio:>22}  {n:>4}  {aim:32}  {ours:.4} against {other:.4} {unit} of {}", row.against)
+        let [ours, other] = [ours, other].map(|value| told(value));
+        format!("{ratio:>22}  {n:>4}  {aim:28}  {ours}{unit} against {other}{unit} of {}", row.against)
     }
 }

@@ -49,9 +49,9 @@ impl Sessions {
         })
     }
 
-    /// Bits a second of a raw stream, to the passive end.
-    pub fn stream(&mut self, message_bytes: u64, messages: u64) -> Result<f64, String> {
-        let block = block(message_bytes, messages);
+    /// Bits a second of a raw stream, to the passive end: of bytes that lie where those of what it is held against do.
+    pub fn stream(&mut self, message_bytes: u64, messages: u64, cache: Cache) -> Result<f64, String> {
+        let block = Block { cache, ..block(message_bytes, messages) };
         let tasks = tasks([Does::Receives, Does::Sends])?;
         let [passive, active] =
             self.both(|end, session| session.trial(&tasks[end..=end], Wait::Sleeping, &[block]))?;

@@ -52,7 +52,9 @@ fn figure(sheet: &Sheet, values: &TimeLineValues, id: String) -> Figure {
     figure.kind = Kind::Lanes;
     figure.x = Axis::new("time", Unit::Nanoseconds, Scale::Linear);
     for (doing, colour) in COLOURS {
-        let series = Series { colour: *colour, symbol: "rect", ..style::nth(doing.words().into(), 0) };
+        // What is only waited for is pale.
+        let open = [Doing::WaitsForInput, Doing::WaitsForAnswer].contains(doing);
+        let series = Series { colour: *colour, symbol: "rect", open, ..style::nth(doing.words().into(), 0) };
         let points: Vec<Point> =
             values.lanes.iter().enumerate().filter_map(|one| total(values, *doing, one)).collect();
         let lines: Vec<Vec<[f64; 2]>> =

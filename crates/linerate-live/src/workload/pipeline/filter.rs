@@ -87,6 +87,13 @@ impl<'o> Out<'o> {
         write(&mut buffer[at..]);
     }
 
+    /// How many records of this length fit into the buffer that is under way, or into the next one where none does.
+    pub fn fits(&self, len: usize) -> usize {
+        let room =
+            self.current.as_ref().map_or(0, |buffer| self.buffer_bytes.saturating_sub(buffer.len() - HEAD));
+        if room >= len { room / len } else { (self.buffer_bytes / len).max(1) }
+    }
+
     /// Hands on a buffer of this length with whatever it had.
     pub fn blank(&mut self, len: usize) {
         self.flush();

@@ -147,12 +147,20 @@ impl Filter for Extract {
         let sample = |[x, y, z]: [usize; 3]| samples[((z - at[2]) * high + y - at[1]) * wide + x - at[0]];
         self.found.clear();
         cells_of((at, cells), &sample, &mut self.found);
-        for triangle in &self.found {
-            out.record(TRIANGLE, |room| {
-                for (room, number) in room.chunks_exact_mut(SAMPLE).zip(triangle.iter().flatten()) {
-                    room.copy_from_slice(&number.to_be_bytes());
+        // As many at once as fit: each by itself would cost as much as to find it.
+        let mut rest = &self.found[..];
+        while !rest.is_empty() {
+            let (some, others) = rest.split_at(out.fits(TRIANGLE).min(rest.len()));
+            out.record(TRIANGLE * some.len(), |room| {
+                for (room, triangle) in room.as_chunks_mut::<TRIANGLE>().0.iter_mut().zip(some) {
+                    for (room, number) in
+                        room.as_chunks_mut::<SAMPLE>().0.iter_mut().zip(triangle.as_flattened())
+                    {
+                        *room = number.to_be_bytes();
+                    }
                 }
             });
+            rest = others;
         }
         Ok(())
     }
