@@ -97,7 +97,7 @@ impl Told {
         let aim = format!("{aim}{}", self.verdict(row.aim));
         let ratio = format!("{median:.3} [{low}, {high}]");
         let (ours, other, unit) = (self.ours, self.other, row.unit);
-        let [ours, other] = [ours, other].map(|value| told(value));
+        let [ours, other] = [ours, other].map(told);
         format!("{ratio:>22}  {n:>4}  {aim:28}  {ours}{unit} against {other}{unit} of {}", row.against)
     }
 }

@@ -65,7 +65,9 @@ fn every_buffer_comes_through_whatever_the_room() {
         let (inbox, outbox) = (Inbox::new(vec![limit; 2]), Outbox::new(2, HandOut::DemandDriven, limit));
         let taken = std::thread::scope(|scope| {
             scope.spawn(|| {
-                (0..500).for_each(|nth| drop(outbox.put(vec![nth as u8]).unwrap()));
+                for nth in 0..500_usize {
+                    outbox.put(vec![nth as u8]).unwrap();
+                }
                 outbox.end();
             });
             for copy in 0..2 {
