@@ -414,10 +414,56 @@ globalThis.linerateCharts = (() => {
     };
   };
 
+  // A lane a row: rectangles between two corners, each the row's number before the point and a share of its height behind it.
+  const LANE = 24;
+  const corners = ([[x0, y0], [x1, y1]]) => ({ row: Math.floor(y0), from: x0, to: x1, low: y0 - Math.floor(y0), high: Math.min(1, (y1 - Math.floor(y0)) / 0.999) });
+  const lanes = (figure, theme, view) => {
+    const shown = figure.series.filter((series) => view.visible.includes(series.name)), narrow = view.width < 560;
+    const widest = figure.y.categories.reduce((most, name) => Math.max(most, wide(name)), 0);
+    const left = narrow ? 12 : Math.min(300, 18 + widest), right = 36;
+    const extent = view.zoom?.x ?? [0, figure.series.flatMap((one) => one.lines).reduce((most, [, end]) => Math.max(most, end[0]), 0)];
+    const series = shown.map((one) => {
+      const all = one.lines.map(corners);
+      return {
+        ...COMMON, type: "custom", z: 5, data: all.map((piece, nth) => [piece.from, piece.row, piece.to, nth]), encode: { x: [0, 2], y: 1 },
+        renderItem: (params, api) => {
+          const piece = all[api.value(3)], [x0, y] = api.coord([piece.from, piece.row]), [x1] = api.coord([piece.to, piece.row]);
+          // A little wider than it is: between two that touch nothing of the paper shows.
+          const shape = { x: x0, y: y + LANE / 2 - LANE * piece.high, width: x1 - x0 + 0.4, height: LANE * (piece.high - piece.low) };
+          const inside = echarts.graphic.clipRectByRect(shape, params.coordSys);
+          return inside && { type: "rect", shape: inside, style: { fill: one.open ? theme.grid : theme.colours[one.colour] } };
+        },
+      };
+    });
+    // What was not watched is told from what was.
+    const frame = {
+      ...COMMON, type: "custom", z: 2, data: figure.y.categories.map((_, row) => [extent[0], row]), encode: { y: 1 },
+      renderItem: (params, api) => {
+        const [, y] = api.coord([extent[0], api.value(1)]), { x, width } = params.coordSys;
+        return { type: "rect", shape: { x, y: y - LANE / 2, width, height: LANE }, style: { fill: "transparent", stroke: theme.grid } };
+      },
+    };
+    return {
+      grid: { left, right, top: 14 + (view.heads?.[0] ?? 0), bottom: 48 },
+      xAxis: axisOf(figure.x, theme, extent, narrow ? 3 : 6, { nameGap: 28 }),
+      yAxis: [axisOf(figure.y, theme, null, 1, {
+        axisLabel: {
+          color: theme.ink, fontSize: 12, interval: 0, inside: narrow, verticalAlign: narrow ? "bottom" : "middle",
+          padding: narrow ? [0, 0, 14, 0] : 0, formatter: (name) => name, ...(narrow ? {} : { width: left - 16, overflow: "break" }),
+        },
+        z: narrow ? 10 : 0,
+      })],
+      series: [frame, ...series],
+    };
+  };
+  // Where the longest stretch of a row lies: a tip stands there.
+  const longest = (series, row) => series.lines.map(corners).filter((piece) => piece.row === row)
+    .reduce((most, piece) => ((piece.to - piece.from) * (piece.high - piece.low) > (most.to - most.from) * (most.high - most.low) ? piece : most), { from: 0, to: 0, low: 0, high: 0 });
+
   // The option that draws a figure. `view`: what is visible, whether single values are, the width.
   const option = (figure, name, view) => {
     const theme = THEMES[name];
-    const drawn = (isOfRows(figure) ? bars : points)(figure, theme, view);
+    const drawn = (figure.kind === "lanes" ? lanes : isOfRows(figure) ? bars : points)(figure, theme, view);
     return {
       animation: false, backgroundColor: view.paper ? theme.paper : "transparent",
       textStyle: { fontFamily: SANS, color: theme.ink }, ...drawn,
@@ -427,7 +473,7 @@ globalThis.linerateCharts = (() => {
   // A height that suits the figure.
   const height = (figure, width, heads) =>
     isOfRows(figure)
-      ? 76 + 14 * figure.marks.length + (width < 560 ? 46 : figure.kind === "bars" ? 40 : 28) * figure.y.categories.length + (heads?.[0] ?? 0)
+      ? 76 + 14 * figure.marks.length + (width < 560 ? 46 : figure.kind === "intervals" ? 28 : figure.kind === "lanes" ? 34 : 40) * figure.y.categories.length + (heads?.[0] ?? 0)
       : layout(figure, width, heads).height;
 
   // The height of a legend: as many rows as its names take, one after the other.
@@ -459,12 +505,12 @@ globalThis.linerateCharts = (() => {
       if (heads[at] === 0) return;
       // A series without data carries the name, the symbol and the line's kind.
       for (const one of of(at)) {
-        const bar = figure.kind === "bars", hollow = one.open || one.dashed;
+        const bar = figure.kind === "bars" || figure.kind === "lanes", hollow = one.open || one.dashed;
         drawn.series.push({
           ...COMMON, name: `${at} ${one.name}`, type: bar ? "bar" : "line", stack: bar ? "all" : undefined, data: [], symbol: one.symbol, symbolSize: 7,
           xAxisIndex: rows ? 0 : at, yAxisIndex: rows ? 0 : at,
           lineStyle: { type: one.dashed ? [6, 4] : "solid", width: figure.kind === "intervals" ? 0 : 1.6, color: colours[one.colour] },
-          itemStyle: one.ghost
+          itemStyle: figure.kind === "lanes" && one.open ? { color: THEMES[theme].grid } : one.ghost
             ? { color: "transparent", borderColor: colours[one.colour], borderType: "dashed", borderWidth: 1 }
             : hollow ? { color: THEMES[theme].paper, borderColor: colours[one.colour], borderWidth: 1.5 } : { color: colours[one.colour] },
         });
@@ -489,5 +535,5 @@ globalThis.linerateCharts = (() => {
     return shown.flatMap((one, nth) => one.points.map((point, at) => ({ row: point.y, label: labels[nth][at], whisker: whiskers[nth][at] })));
   };
 
-  return { THEMES, option, height, describe, format, to, from, svg, numbers, isOfRows, panelsOf, called };
+  return { THEMES, option, height, describe, format, to, from, svg, numbers, longest, isOfRows, panelsOf, called };
 })();

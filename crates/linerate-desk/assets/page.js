@@ -202,6 +202,10 @@
             starts[key] = from + point.x;
             x = from + point.x / 2;
           }
+          if (this.figure.kind === "lanes") {
+            const { from, to } = linerateCharts.longest(series, point.y);
+            x = (from + to) / 2;
+          }
           const pixel = this.chart.convertToPixel(grid, [linerateCharts.to(this.figure.x, x), linerateCharts.to(y, point.y)]);
           if (pixel && this.chart.containPixel(grid, pixel)) yield { series, point, pixel };
         }

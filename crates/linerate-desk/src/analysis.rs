@@ -63,9 +63,9 @@ pub use stream::{
     StreamUnit, StreamValue, analyse_stream,
 };
 pub use suite::{
-    Binding, CellValue, ClaimOutcome, FigureValues, Holds, Ranked, RankedPair, RankingValues, SeriesValues,
-    ShownNumber, StageValues, StagesValues, StreamValues, SuiteValues, TableValues, ValueAt, conclusions,
-    is_at, shown_numbers,
+    Binding, CellValue, ClaimOutcome, FigureValues, Holds, LaneValues, Piece, Ranked, RankedPair,
+    RankingValues, SeriesValues, ShownNumber, StageValues, StagesValues, StreamValues, SuiteValues,
+    TableValues, TimeLineValues, ValueAt, conclusions, is_at, shown_numbers,
 };
 pub use table::Table;
 pub use timeline::{Sampled, Timeline, settled_ns};

@@ -38,6 +38,7 @@ mod stream;
 mod stream_page;
 mod suite;
 mod text;
+mod time_line;
 mod trace;
 mod trace_page;
 mod transfer;

@@ -4,6 +4,7 @@
 //! events, and the desk half, which reads them. Reading is the one fallible step between the two:
 //! it returns the [`Recording`] and the lines that it could not read.
 
+mod activity;
 mod addition;
 mod calibration;
 mod capture;
@@ -27,6 +28,7 @@ mod transfer_beside;
 mod wire;
 mod write;
 
+pub use activity::{Activity, Doing};
 pub use addition::Addition;
 pub use calibration::{
     Calibration, Ceiling, Figure, HostCalibration, LayerMedians, Medians, RunSpread, SpreadOf, SpreadSource,

@@ -14,7 +14,7 @@ pub use abi::{Abi, Handle, ThreadLevel};
 pub use any::Mpi;
 pub use collective::ELEMENT_BYTES;
 pub use file::{Access, Rows};
-pub use reference::Reference;
+pub use reference::{FileReference, Reference};
 
 use crate::library::Library;
 use crate::messages::parts;

@@ -7,6 +7,9 @@
 //! `openmpi` or `mpich`, picks a library. Nothing here decides a test.
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
+#[path = "sides/ranks.rs"]
+mod ranks;
+
 use linerate::pattern::{Part, Passed, play_here};
 use linerate::plan::Block;
 use linerate::statistic::Estimate;
@@ -20,7 +23,7 @@ use serde_json::json;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 const PAIRS: usize = 200;
 const BLOCK_NS: f64 = 5e6;
@@ -121,42 +124,12 @@ fn ours<H: Handle>(
     Ok(slices.skip(1).sum::<u64>() as i64)
 }
 
-/// Its reference, by its own compiler: beside the launcher, under the like name.
-fn compiled(launcher: &Path, folder: &Path) -> Option<std::path::PathBuf> {
-    let name = launcher.file_name()?.to_str()?;
-    let compiler =
-        name.replace("mpirun", "mpicc").replace("mpiexec.hydra", "mpicc").replace("mpiexec", "mpicc");
-    let (source, library) = (folder.join("reference.c"), folder.join(format!("reference-{name}.so")));
-    std::fs::write(&source, REFERENCE).ok()?;
-    let mut command = Command::new(launcher.with_file_name(compiler));
-    command.args(["-O2", "-shared", "-fPIC", "-o"]).arg(&library).arg(&source);
-    command.status().ok()?.success().then_some(library)
-}
-
 /// Ours over the reference's, a row a size.
 fn measured(found: &Found, folder: &Path, pairs: usize) -> Result<Vec<(u64, Estimate)>, String> {
-    let identity = found.identity.as_ref().map_err(Clone::clone)?;
-    let launcher = found.launcher.as_ref().ok_or("it has no launcher")?;
-    let maker = MPI_MAKERS.iter().find(|maker| maker.name == identity.name);
-    let launch = maker.and_then(|maker| maker.launch.as_ref()).ok_or("how it starts ranks is not known")?;
-    let reference = compiled(launcher, folder).ok_or("its compiler made no reference: is it installed?")?;
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut command = Command::new(launcher);
-    command.args(launch.within.arguments).envs(launch.within.environment.iter().copied());
-    for number in 0..2 {
-        let each = launch.within.each.iter().map(|word| word.replace("{ranks}", "1").replace("{all}", "2"));
-        command.args((number > 0).then_some(":")).args(each).arg(&program).arg("rank");
-        command.arg(&found.path).arg(identity.abi.as_deref().unwrap_or_default());
-        command.arg(&reference).arg(pairs.to_string());
-    }
-    let output = command.output().map_err(|error| error.to_string())?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    let answers = said.lines().filter_map(|line| line.strip_prefix(MARK));
-    let rows: Vec<(u64, Estimate)> = answers.filter_map(row).collect();
-    match rows.is_empty() {
-        true => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
-        false => Ok(rows),
-    }
+    let reference = ranks::compiled(found, REFERENCE, folder);
+    let reference = reference.ok_or("its compiler made no reference: is it installed?")?;
+    let answers = ranks::played(found, &reference, &[pairs.to_string()], MARK)?;
+    Ok(answers.iter().filter_map(|answer| row(answer)).collect())
 }
 
 fn row(answer: &str) -> Option<(u64, Estimate)> {

@@ -51,3 +51,17 @@ fn points(report: &Value, figure: &str) -> Vec<(String, String, f64)> {
     }
     all
 }
+
+/// The lanes of all time lines of a case: host, name, and the share of the time in which it did so.
+fn lanes(report: &Value, case: &str, doing: &str) -> Vec<(String, String, f64)> {
+    let lines = list(report, "suites").iter().flat_map(|suite| list(suite, "time_lines"));
+    let mut lanes = Vec::new();
+    for line in lines.filter(|line| line["id"] == format!("mine.{case}")) {
+        for lane in list(line, "lanes") {
+            let share = lane["spent_ns"][doing].as_f64().unwrap_or(0.0) / line["span_ns"].as_f64().unwrap();
+            let text = |key: &str| lane[key].as_str().unwrap().to_owned();
+            lanes.push((text("host"), text("name"), share));
+        }
+    }
+    lanes
+}

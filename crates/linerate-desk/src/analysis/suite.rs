@@ -11,6 +11,7 @@ mod ranking;
 mod shown;
 mod stages;
 mod table;
+mod time_line;
 
 pub use claim::{ClaimOutcome, Holds};
 pub use compare::is_at;
@@ -19,6 +20,7 @@ pub use ranking::{Ranked, RankedPair, RankingValues};
 pub use shown::{ShownNumber, shown_numbers};
 pub use stages::{Binding, StageValues, StagesValues, StreamValues};
 pub use table::{CellValue, TableValues};
+pub use time_line::{LaneValues, Piece, TimeLineValues};
 
 use super::not_measured;
 use crate::plan::{Factor, Level, Plan, Suite};
@@ -40,6 +42,8 @@ pub struct SuiteValues {
     pub tables: Vec<TableValues>,
     /// Where the time of its pipelines went.
     pub stages: Vec<StagesValues>,
+    /// What hosts did over a unit of work.
+    pub time_lines: Vec<TimeLineValues>,
     /// The conclusions.
     pub claims: Vec<ClaimOutcome>,
     /// What its rungs cannot measure here.
@@ -56,6 +60,7 @@ pub(super) fn suites(recording: &Recording) -> Vec<SuiteValues> {
         figures: suite.figures.iter().map(|one| figure::values(recording, plan, suite, one)).collect(),
         tables: suite.tables.iter().map(|one| table::values(recording, plan, suite, one)).collect(),
         stages: stages::values(recording, plan, suite),
+        time_lines: time_line::values(recording, plan, suite),
         left_out: left_out(recording, suite),
         claims: suite.claims.iter().map(|claim| claim::outcome(recording, plan, suite, claim)).collect(),
     };

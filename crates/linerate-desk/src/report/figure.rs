@@ -10,6 +10,7 @@ mod drift;
 mod efficiency;
 mod imported;
 mod ladder;
+mod lanes;
 mod panels;
 mod perspective;
 mod published;
@@ -92,6 +93,8 @@ pub enum Kind {
     Bars,
     /// A symbol in its interval for each category, with its number.
     Intervals,
+    /// A lane for each category: rectangles along time, as high as their share of the moment.
+    Lanes,
 }
 
 /// An axis.
@@ -259,6 +262,7 @@ const MAKERS: &[Maker] = &[
     arms::figures,
     tuning::figures,
     suite::figures,
+    lanes::figures,
     ladder::figures,
     waterfall::figures,
     sizes::throughput,

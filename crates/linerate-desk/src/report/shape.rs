@@ -7,6 +7,7 @@ mod imported;
 mod left_out;
 mod matrix;
 mod suite;
+mod time_line;
 
 pub use curve::{BreakEntry, CurveEntry, ModeEntry, PointEntry, SegmentEntry};
 pub use distribution::{DistributionEntry, EfficiencyEntry};
@@ -20,6 +21,7 @@ pub use suite::{
     CaseWarning, ClaimEntry, RankedPairEntry, RankingEntry, SuiteColumnEntry, SuiteFigureEntry,
     SuitePointEntry, SuiteReport, SuiteRowEntry, SuiteSeriesEntry, SuiteTableEntry,
 };
+pub use time_line::{LaneEntry, TimeLineEntry};
 
 use crate::analysis::model::CpuCost;
 use crate::analysis::{Compared, Cost, CpuTime, Drift, Sampled, Tuned};

@@ -14,6 +14,7 @@ use super::line::wrapped;
 use super::shape::{
     BreakEntry, CaseWarning, ClaimEntry, SuiteFigureEntry, SuitePointEntry, SuiteReport, SuiteSeriesEntry,
 };
+use super::time_line;
 use crate::analysis::{
     ClaimOutcome, Curve, FigureValues, Holds, SeriesValues, SuiteValues, ValueAt, measure,
 };
@@ -29,6 +30,7 @@ pub(super) fn entry(suite: &SuiteValues, curves: &[Curve], warnings: Vec<CaseWar
         paper: suite.paper.clone(),
         figures: suite.figures.iter().map(|values| figure(values, curves)).collect(),
         tables: suite.tables.iter().map(table::entry).chain(suite.stages.iter().map(stages::entry)).collect(),
+        time_lines: suite.time_lines.iter().map(time_line::entry).collect(),
         claims: suite.claims.iter().map(claim).collect(),
         left_out: suite.left_out.clone(),
         warnings,

@@ -14,11 +14,12 @@ mod agent;
 mod reply;
 mod round;
 
+use super::activity::{MOST, Watch};
 use super::application::{Answers, Order, Seat, broken};
 use super::slowness::Slowness;
 use crate::pattern::{Measured, Start};
 use crate::plan::{Block, HostId};
-use crate::record::{Flow, Latencies, Tally};
+use crate::record::{Doing, Flow, Latencies, Tally};
 use crate::transport::Caller;
 use crate::unit::Nanoseconds;
 use crate::vocabulary::Sample;
@@ -68,7 +69,12 @@ struct Count {
     answered: Latencies,
     bytes: u64,
     missed: u64,
+    watch: Watch,
 }
+
+/// What a thread does beside waiting for an answer.
+const CONNECTS: usize = 0;
+const OTHERS: usize = 1;
 
 /// Asks every node, round after round.
 pub fn collect(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
@@ -105,7 +111,7 @@ pub fn collect(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Resul
     let rounds = Rounds::new(asked.len());
     let works = asked.iter().enumerate().map(|(nth, one)| {
         let rounds = &rounds;
-        move || one.ask(rounds, nth == 0, blocks)
+        move || one.ask(rounds, nth, blocks)
     });
     let played = thread::together("monitor", works)?;
     let over =
@@ -128,6 +134,14 @@ pub fn collect(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Resul
 
 fn cpu(seat: &Seat<'_>, flow: u32) -> Option<u32> {
     seat.task.cpus.get(flow as usize % seat.task.cpus.len().max(1)).copied()
+}
+
+impl Count {
+    /// Of so many rounds.
+    fn of_rounds(rounds: u64) -> Count {
+        let watch = Watch::new(rounds, false, [Doing::Connects, Doing::WaitsForOthers]);
+        Count { set_up: Latencies::default(), answered: Latencies::default(), bytes: 0, missed: 0, watch }
+    }
 }
 
 impl Node<'_> {
@@ -155,33 +169,45 @@ fn words(caller: &dyn Caller, what: u8, (round, bytes): (u32, u64)) -> Vec<u8> {
 
 impl Asked<'_, '_> {
     /// One thread's blocks; none where one of them failed.
-    fn ask(&self, rounds: &Rounds, leads: bool, blocks: &[Block]) -> Option<Vec<Measured>> {
+    fn ask(&self, rounds: &Rounds, nth: usize, blocks: &[Block]) -> Option<Vec<Measured>> {
         let mut ready = self.cpu.map_or(Ok(()), |cpu| thread::pin(&[cpu])).map_err(Error::from);
         let timer_slack_lowered = thread::lower_timer_slack().is_ok();
         let mut measured = Vec::with_capacity(blocks.len());
         for block in blocks {
             let mut room = vec![0; HEADER.max(block.message_bytes as usize)];
-            let mut count =
-                Count { set_up: Latencies::default(), answered: Latencies::default(), bytes: 0, missed: 0 };
             let (all, lead) = (u64::from(block.slices), u64::from(block.lead));
-            let mut turn = Turn::new(leads, block, self.slowness.clone());
+            let mut count = Count::of_rounds(all * block.messages);
+            let mut turn = Turn::new(nth == 0, block, self.slowness.clone());
             let start = Start::now();
             for number in 0..all * block.messages {
                 if let Err(error) = std::mem::replace(&mut ready, Ok(())) {
                     rounds.fail(error);
                 }
+                count.watch.begin(number);
+                let done_ns = clock::monotonic_ns();
                 if !rounds.begin(&mut turn) {
                     return None;
                 }
+                count.watch.between(OTHERS, done_ns, clock::monotonic_ns());
                 let at_ns = self.once(number as u32, &mut room, &mut count, number >= lead * block.messages);
+                let done_ns = clock::monotonic_ns();
                 // What a connection takes to close is no part of the round.
                 rounds.end(&mut turn, at_ns.as_ref().map_or_else(|_| clock::monotonic_ns(), |at_ns| *at_ns));
+                count.watch.between(OTHERS, done_ns, clock::monotonic_ns());
+                count.watch.end(number);
                 ready = at_ns.map(drop);
             }
+            let node = format!("of node {}", self.host);
             let samples = vec![(Sample::SetUp, count.set_up), (Sample::Transaction, count.answered)];
             let tally = Tally {
                 transactions: Some(all * block.messages),
                 missed: Some(count.missed),
+                activities: count
+                    .watch
+                    .told(node, 0, Doing::WaitsForAnswer)
+                    .filter(|_| nth < MOST)
+                    .into_iter()
+                    .collect(),
                 ..Tally::default()
             };
             let flow = Flow {
@@ -212,6 +238,7 @@ impl Asked<'_, '_> {
         match polled {
             Ok(polled) => {
                 count.bytes += polled.bytes;
+                count.watch.between(CONNECTS, begun, polled.stands_ns);
                 if counts {
                     count.set_up.record(polled.stands_ns - begun);
                     count.answered.record(polled.answered_ns - begun);

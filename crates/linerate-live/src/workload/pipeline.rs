@@ -25,6 +25,9 @@ mod stage;
 mod surface;
 mod volume;
 
+pub use volume::surface_of;
+
+use super::activity::MOST;
 use super::application::{Answers, Order, Seat};
 use super::slowness::Slowness;
 use crate::pattern::{Driven, Measured, Start};
@@ -302,10 +305,7 @@ impl<'o> Site<'o> {
             Task::Carrier(carrier) => carrier.carry().map(|bytes| Done { bytes, ..Done::default() }),
         };
         match done {
-            Ok(done) => {
-                let cpu_ns = thread::scheduling().cpu_ns - before;
-                Some(Done { cpu_ns: cpu_ns.saturating_sub(done.checked_cpu_ns), ..done })
-            }
+            Ok(done) => Some(done.with_cpu(thread::scheduling().cpu_ns - before)),
             Err(failed) => {
                 guard.fail(failed.into());
                 None
@@ -352,10 +352,12 @@ fn told(mut flow: Flow, done: impl Iterator<Item = Done>) -> Flow {
         // What is compared with the truth waits for no unit, and no unit for it: it is no part of the rate.
         flow.duration_ns = flow.duration_ns.saturating_sub(one.checked_ns);
         tally.stages.extend(one.tally);
+        tally.activities.extend(one.activity);
         if !one.slices_ns.is_empty() {
             flow.slices_ns = one.slices_ns;
         }
     }
     tally.stages.sort_by(|a: &StageTally, b| (&a.stage, a.copy).cmp(&(&b.stage, b.copy)));
+    tally.activities.truncate(MOST);
     Flow { tally: Some(Box::new(tally)), ..flow }
 }

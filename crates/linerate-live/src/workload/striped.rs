@@ -22,14 +22,16 @@ mod source;
 mod store;
 mod tile;
 
+use super::activity::{MOST, Watch};
 use super::application::{Answers, Order, Seat};
 use super::slowness::Slowness;
 use crate::pattern::{Driven, Measured, Start};
 use crate::plan::{Block, HostId};
-use crate::record::Flow;
+use crate::record::{self, Doing, Flow};
 use crate::vocabulary::Does;
 use crate::{Error, Result};
 use layout::{Part, REGIONS};
+use linerate_sys::clock::monotonic_ns;
 use linerate_sys::thread;
 use source::Source;
 use std::collections::BTreeSet;
@@ -59,14 +61,18 @@ struct Client {
 }
 
 /// What one thread has measured so far of a block.
-#[derive(Default)]
 struct Tally {
     bytes: u64,
     slices_ns: Vec<u64>,
     last_ns: u64,
     /// The regions so far.
     number: u32,
+    /// What it did over some of them; what it waited for is other threads.
+    watch: Watch,
 }
+
+/// What a client's thread waits for.
+const OTHERS: usize = 0;
 
 /// Reads or writes regions or tiles, each of all servers at once.
 pub fn use_file(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
@@ -154,10 +160,23 @@ impl Client {
             blocks_made += 1;
             ready = self.all_made(blocks_made, source, ready);
             let slices = if server == 0 { block.slices as usize } else { 0 };
-            let mut tally = Tally { slices_ns: Vec::with_capacity(slices), ..Tally::default() };
+            let regions = u64::from(block.slices) * block.messages;
+            let mut tally = Tally {
+                bytes: 0,
+                slices_ns: Vec::with_capacity(slices),
+                last_ns: 0,
+                number: 0,
+                watch: Watch::new(regions, false, [Doing::WaitsForOthers; 2]),
+            };
             let (start, last) =
                 self.regions(source, (part, &mut room), block, &mut ready, (&mut turn, &mut tally))?;
-            let flow = Flow { bytes: tally.bytes, slices_ns: tally.slices_ns, ..start.until(&last) };
+            let watched = (server as usize) < MOST;
+            let thread = format!("of server {}", source.host);
+            let activity = tally.watch.told(thread, server, Doing::Moves).filter(|_| watched);
+            let activities =
+                activity.map(|one| record::Tally { activities: vec![one], ..Default::default() });
+            let (slices_ns, tallied) = (tally.slices_ns, activities.map(Box::new));
+            let flow = Flow { bytes: tally.bytes, slices_ns, tally: tallied, ..start.until(&last) };
             measured.push(Measured { flow, samples: Vec::new(), timer_slack_lowered, kept_awake: false });
             // The last region byte by byte, after the time has ended: what was written is read again.
             let region = tally.number.wrapping_sub(1) % REGIONS;
@@ -210,7 +229,10 @@ impl Client {
                     // The first is told; others may have failed because of it.
                     let _ = self.failure.set((*turn, error));
                 }
+                tally.watch.begin(u64::from(tally.number));
+                let done_ns = monotonic_ns();
                 self.barrier.wait();
+                tally.watch.between(OTHERS, done_ns, monotonic_ns());
                 // What fails meanwhile is of the next region: who sees it now would leave the others at its barrier.
                 if self.failure.get().is_some_and(|(at, _)| at <= turn) {
                     return None;
@@ -230,12 +252,13 @@ impl Client {
                     true => source.moved(part, region, room, (self.writes, self.by_row)),
                     false => source.read_ahead(part, region, (region + 1) % REGIONS, room),
                 };
+                tally.watch.end(u64::from(tally.number));
                 tally.bytes += room.len() as u64;
                 tally.number = tally.number.wrapping_add(1);
             }
             self.barrier.wait();
             if part.server == 0 {
-                let now = linerate_sys::clock::monotonic_ns();
+                let now = monotonic_ns();
                 tally.slices_ns.push(now.saturating_sub(tally.last_ns));
                 tally.last_ns = now;
             }

@@ -1,5 +1,6 @@
 //! What a flow counts besides bytes, and what a search for a rate saw.
 
+use super::Activity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +37,9 @@ pub struct Tally {
     /// What the stages of a pipeline did on this host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageTally>,
+    /// What threads of an application did over a few units of work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub activities: Vec<Activity>,
     /// What a search for a rate saw, one after the other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub search: Vec<SubInterval>,
@@ -91,4 +95,7 @@ pub struct StageTally {
     pub bytes: u64,
     /// Bytes that it made.
     pub made_bytes: u64,
+    /// CPU time of its thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<u64>,
 }

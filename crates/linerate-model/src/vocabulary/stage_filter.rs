@@ -5,6 +5,8 @@
 pub enum StageData {
     /// Bytes that follow from a unit's number.
     Bytes,
+    /// Buffers with whatever they had.
+    Blank,
     /// Rows of tiles of a slide.
     Tiles,
     /// Parts of rows that lie within the update.
@@ -32,7 +34,7 @@ pub struct StageFilter {
     pub about: &'static str,
 }
 
-use StageData::{Bricks, Bytes, Fragments, Rows, Sums, Tiles, Triangles};
+use StageData::{Blank, Bricks, Bytes, Fragments, Rows, Sums, Tiles, Triangles};
 
 const fn filter(
     name: &'static str,
@@ -48,6 +50,13 @@ pub const STAGE_FILTERS: &[StageFilter] = &[
     filter("bytes.make", None, Some(Bytes), "makes bytes that follow from the unit's number"),
     filter("bytes.pass", Some(Bytes), Some(Bytes), "hands on what comes as it is"),
     filter("bytes.check", Some(Bytes), None, "counts what comes and compares it with what was made"),
+    filter(
+        "blank.give",
+        None,
+        Some(Blank),
+        "gives buffers with whatever they had: handing them on is what is left",
+    ),
+    filter("blank.count", Some(Blank), None, "counts the bytes that come, and looks at none"),
     filter(
         "slide.read",
         None,

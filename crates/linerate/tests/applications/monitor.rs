@@ -1,6 +1,6 @@
 //! A monitor on the lab: rounds, a slow node, the real agents.
 
-use super::{planned, points};
+use super::{lanes, planned, points};
 use std::path::Path;
 
 const ROUNDS: &str = r#"
@@ -44,6 +44,9 @@ fn a_slow_node_delays_nobody_beyond_the_deadline() {
     let slow = ["--set", "monitor.delay=60ms", "--set", "monitor.deadline=20ms"];
     let report = planned("lab:hosts=4", ROUNDS, &slow).report();
     assert!((value(&report, "missed") - 1.0 / 3.0).abs() < 1e-9, "{}", value(&report, "missed"));
+    let waits = lanes(&report, "nodes", "waits-for-answer");
+    assert_eq!(waits.len(), 3, "{waits:?}");
+    assert!(waits[0].1.contains("node b") && waits[0].2 > 0.8, "it is waited for to the end: {waits:?}");
     let round = value(&report, "round");
     assert!(
         (20e6..60e6).contains(&round),

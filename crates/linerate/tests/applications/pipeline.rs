@@ -1,6 +1,6 @@
 //! Pipelines on the lab: what comes out is what one process makes, and what holds them up is named.
 
-use super::{list, planned, points, refused};
+use super::{lanes, list, planned, points, refused};
 use serde_json::Value;
 
 /// Stages in a row, each `ID FILTER MORE`, and what more is said of each stream.
@@ -86,8 +86,13 @@ fn a_stage_slowed_by_two_milliseconds_binds() {
     let stages = [BYTES[0], ("pass", "bytes.pass", "slow = \"2ms\""), BYTES[2]];
     let text = plan(&stages, "", "[\"64KiB\"]", "64KiB");
     // Ahead: one by one every stage waits for most of a unit's time.
-    let said = binding(&planned("lab:hosts=3", &text, &["--set", "pipeline.units=ahead"]).report());
+    let report = planned("lab:hosts=3", &text, &["--set", "pipeline.units=ahead"]).report();
+    let said = binding(&report);
     assert!(said.starts_with("The stage `pass` binds"), "{said}");
+    let works = lanes(&report, "units", "works");
+    let names: Vec<(&str, &str)> = works.iter().map(|(host, name, _)| (&**host, &**name)).collect();
+    assert_eq!(names, [("a", "make"), ("b", "pass"), ("c", "check")], "a lane a stage, by host");
+    assert!(works[1].2 > 0.8 && works[2].2 < 0.5, "{works:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Files in stripes on the lab: whatever reads and writes them, contents are what they should be.
 
-use super::{list, planned, points, refused};
+use super::{lanes, list, planned, points, refused};
 
 fn plan(more: &str) -> String {
     let mut text = String::from("name = \"mine\"\n");
@@ -31,6 +31,9 @@ fn every_client_reads_what_was_written() {
         assert!(found.iter().all(|(.., rate)| *rate > 1e6), "{found:?}");
         let left_out = list(&report, "suites").iter().flat_map(|suite| list(suite, "left_out")).count();
         assert_eq!(left_out, 0);
+        // One client has three servers, and a thread a server.
+        let moves = lanes(&report, "read-many", "moves");
+        assert!(moves.len() >= 3 && moves.iter().all(|(.., share)| *share > 0.0), "{moves:?}");
     }
 }
 

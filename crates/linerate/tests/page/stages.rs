@@ -61,6 +61,11 @@ fn a_pipeline_is_drawn_with_what_binds_it() {
         assert_eq!(count("figure.graph .edge.binds, figure.graph .stream.binds"), 1, "one thing binds");
         let first = shown.eval("document.querySelector('figure.graph > svg text').textContent");
         assert_eq!(first.as_str().unwrap().trim(), "make on a");
+        let lanes = "figure.chart[data-chart=suite-lanes-mine-units]";
+        let rows = shown.eval(&format!("document.querySelectorAll('{lanes} tbody tr').length"));
+        assert!(rows.as_u64().is_some_and(|rows| rows >= 4), "four threads did something: {rows}");
+        shown.eval(&format!("document.querySelector('{lanes}').scrollIntoView()"));
+        shown.wait(&format!("document.querySelector('{lanes}').dataset.drawn === 'true'"));
         assert_eq!((shown.troubles(), shown.requests(), shown.barriers()), (vec![], vec![], vec![]));
         assert!(shown.overhang() <= 0, "it is wider than the window by {}", shown.overhang());
         if let Some(pictures) = std::env::var_os("PAGE_PICTURES") {

@@ -2,6 +2,7 @@
 
 use super::graph::StageGraphEntry;
 use super::left_out::of_suite;
+use super::time_line::TimeLineEntry;
 use super::{BreakEntry, WarningEntry};
 use crate::analysis::{CellValue, Holds};
 use crate::record::NotMeasured;
@@ -23,6 +24,9 @@ pub struct SuiteReport {
     /// Its tables.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<SuiteTableEntry>,
+    /// What each thread of its applications did over a typical unit of work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub time_lines: Vec<TimeLineEntry>,
     /// What the paper concludes, tested here.
     pub claims: Vec<ClaimEntry>,
     /// What could not be measured here.

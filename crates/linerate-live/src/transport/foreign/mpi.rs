@@ -17,6 +17,7 @@ use super::library::session::LibraryTransport;
 use crate::record::Granted;
 use crate::transport::{Spec, granted};
 use crate::vocabulary::{Launch, MPI_MAKERS, MPI_THREAD_LEVELS};
+pub use file::RankFile;
 pub use rank::ROLE;
 use receive::RECEIVE;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! Bytes that follow from a unit's number: a pipeline that does nothing but hand on.
+//! Bytes that follow from a unit's number: a pipeline that does nothing but hand on. Blank ones cost no stage anything.
 
 use super::filter::{Filter, Out, Setup, nonsense};
 use crate::{Error, Result};
@@ -93,6 +93,57 @@ impl Filter for Check {
             return Ok(());
         }
         let what = format!("unit {unit} has {bytes} B of {}, right: {is_right}", self.setup.update_bytes);
+        Err(Error::peer("the pipeline", what, "see the way between its hosts"))
+    }
+}
+
+/// Gives buffers with whatever they had: what handing them on costs is left.
+pub struct Give(pub Setup);
+
+impl Filter for Give {
+    fn make(&mut self, _unit: u64, out: &mut Out<'_>) -> Result<()> {
+        let Setup { buffer_bytes, update_bytes } = self.0;
+        let mut left = update_bytes;
+        while left > 0 && !out.stopped {
+            let len = left.min(buffer_bytes as u64);
+            out.blank(len as usize);
+            left -= len;
+        }
+        Ok(())
+    }
+}
+
+/// Counts their bytes.
+pub struct Count {
+    setup: Setup,
+    /// Of the unit that is under way, and of the one before it.
+    coming: u64,
+    came: u64,
+}
+
+impl Count {
+    /// Of nothing yet.
+    pub fn new(setup: Setup) -> Count {
+        Count { setup, coming: 0, came: 0 }
+    }
+}
+
+impl Filter for Count {
+    fn take(&mut self, _unit: u64, bytes: &[u8], _out: &mut Out<'_>) -> Result<()> {
+        self.coming += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn end(&mut self, _unit: u64, _out: &mut Out<'_>) -> Result<()> {
+        self.came = std::mem::take(&mut self.coming);
+        Ok(())
+    }
+
+    fn check(&mut self, unit: u64) -> Result<()> {
+        if self.came == self.setup.update_bytes {
+            return Ok(());
+        }
+        let what = format!("unit {unit} has {} B of {}", self.came, self.setup.update_bytes);
         Err(Error::peer("the pipeline", what, "see the way between its hosts"))
     }
 }

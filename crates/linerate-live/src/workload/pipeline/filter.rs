@@ -1,6 +1,7 @@
 //! What a filter is to a stage, and what it is given to hand buffers on.
 
 use super::queue::{Buffer, Outbox, Pool, Stopped};
+use crate::workload::activity::Watch;
 use crate::{Error, Result};
 
 /// Room for a frame's head before a buffer's bytes.
@@ -56,12 +57,18 @@ pub struct Out<'o> {
     pub waited_ns: u64,
     /// Bytes that were made.
     pub bytes: u64,
+    /// What the thread waited for meanwhile, `INPUT` and `ROOM`.
+    pub watch: Watch,
 }
+
+/// What a stage waits for.
+pub const INPUT: usize = 0;
+pub const ROOM: usize = 1;
 
 impl<'o> Out<'o> {
     /// Into these.
-    pub fn new(boxes: &'o [Outbox], pool: &'o Pool, buffer_bytes: usize) -> Out<'o> {
-        Out { boxes, pool, buffer_bytes, current: None, stopped: false, waited_ns: 0, bytes: 0 }
+    pub fn new(boxes: &'o [Outbox], pool: &'o Pool, buffer_bytes: usize, watch: Watch) -> Out<'o> {
+        Out { boxes, pool, buffer_bytes, current: None, stopped: false, waited_ns: 0, bytes: 0, watch }
     }
 
     /// Adds a record of this length, which `write` fills; it is never longer than a buffer.
@@ -80,6 +87,22 @@ impl<'o> Out<'o> {
         write(&mut buffer[at..]);
     }
 
+    /// How many records of this length fit into the buffer that is under way, or into the next one where none does.
+    pub fn fits(&self, len: usize) -> usize {
+        let room =
+            self.current.as_ref().map_or(0, |buffer| self.buffer_bytes.saturating_sub(buffer.len() - HEAD));
+        if room >= len { room / len } else { (self.buffer_bytes / len).max(1) }
+    }
+
+    /// Hands on a buffer of this length with whatever it had.
+    pub fn blank(&mut self, len: usize) {
+        self.flush();
+        let mut buffer = self.pool.take();
+        buffer.resize(HEAD + len, 0);
+        self.current = Some(buffer);
+        self.flush();
+    }
+
     /// Hands on what is there.
     pub fn flush(&mut self) {
         let Some(buffer) = self.current.take() else { return };
@@ -95,7 +118,10 @@ impl<'o> Out<'o> {
 
     fn waited(&mut self, put: std::result::Result<u64, Stopped>) {
         match put {
-            Ok(ns) => self.waited_ns += ns,
+            Ok(ns) => {
+                self.waited_ns += ns;
+                self.watch.spent(ROOM, ns);
+            }
             Err(Stopped) => self.stopped = true,
         }
     }

@@ -11,6 +11,8 @@ const FILTERS: &[(&str, New)] = &[
     ("bytes.make", |setup| Box::new(bytes::Make(setup))),
     ("bytes.pass", |_| Box::new(bytes::Pass)),
     ("bytes.check", |setup| Box::new(bytes::Check::new(setup))),
+    ("blank.give", |setup| Box::new(bytes::Give(setup))),
+    ("blank.count", |setup| Box::new(bytes::Count::new(setup))),
     ("slide.read", |setup| Box::new(slide::Read::new(setup))),
     ("slide.clip", |setup| Box::new(slide::Clip(setup))),
     ("slide.subsample", |_| Box::new(slide::Subsample)),

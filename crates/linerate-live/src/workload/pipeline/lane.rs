@@ -119,7 +119,7 @@ impl Outgoing<'_> {
 impl Incoming<'_> {
     fn carry(self, link: &mut Driven<'_>) -> Result<u64, Failed> {
         let failed = |error| Failed::Error(broken("a stage", self.other, &error));
-        let mut bytes = 0;
+        let (mut bytes, mut comes) = (0, frame::Comes::default());
         for unit in 0..self.shape.units {
             if self.shape.one_by_one {
                 self.wanted.wait(unit)?;
@@ -127,7 +127,7 @@ impl Incoming<'_> {
             }
             loop {
                 let mut buffer = self.pool.take();
-                if !frame::receive(link, &mut buffer).map_err(failed)? {
+                if !comes.receive(link, &mut buffer).map_err(failed)? {
                     self.pool.give(buffer);
                     break;
                 }

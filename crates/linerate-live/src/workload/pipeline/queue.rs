@@ -20,63 +20,88 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A state that threads wait for.
+/// A state that threads wait for: some give to it, others take from it.
 struct Shared<T> {
     state: Mutex<State<T>>,
-    changed: Condvar,
+    changed: [Condvar; 2],
 }
 
 struct State<T> {
     value: T,
     stopped: bool,
-    /// Threads that wait: where there is none nobody is woken, for which the kernel would be asked each time.
-    waiting: usize,
+    /// Threads that wait, of each kind: where there is none nobody is woken, for which the kernel would be asked each time.
+    waiting: [usize; 2],
+}
+
+/// What a thread waits for, or whom a change is for.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// Room.
+    Givers,
+    /// Something to take.
+    Takers,
 }
 
 impl<T> Shared<T> {
     fn new(state: T) -> Shared<T> {
-        let state = State { value: state, stopped: false, waiting: 0 };
-        Shared { state: Mutex::new(state), changed: Condvar::new() }
+        let state = State { value: state, stopped: false, waiting: [0; 2] };
+        Shared { state: Mutex::new(state), changed: [Condvar::new(), Condvar::new()] }
     }
 
-    /// Waits until `step` has something; says what, and how long that took.
-    fn wait<R>(&self, mut step: impl FnMut(&mut T) -> Option<R>) -> Result<(R, u64), Stopped> {
+    /// Waits until `step` has something, and whether others are to be woken for it; says what, and how long that took.
+    fn wait<R>(
+        &self,
+        kind: Kind,
+        mut step: impl FnMut(&mut T) -> Option<(R, bool)>,
+    ) -> Result<(R, u64), Stopped> {
+        let others = match kind {
+            Kind::Givers => Kind::Takers,
+            Kind::Takers => Kind::Givers,
+        };
         let mut guard = lock(&self.state);
         let mut begun = None;
         loop {
             if guard.stopped {
                 return Err(Stopped);
             }
-            if let Some(found) = step(&mut guard.value) {
-                self.wake(guard);
+            if let Some((found, wakes)) = step(&mut guard.value) {
+                if wakes {
+                    self.wake(guard, others);
+                }
                 return Ok((found, begun.map_or(0, |begun| monotonic_ns() - begun)));
             }
             begun.get_or_insert_with(monotonic_ns);
-            guard.waiting += 1;
-            guard = self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
-            guard.waiting -= 1;
+            guard.waiting[kind as usize] += 1;
+            guard = self.changed[kind as usize].wait(guard).unwrap_or_else(PoisonError::into_inner);
+            guard.waiting[kind as usize] -= 1;
         }
     }
 
-    fn change(&self, change: impl FnOnce(&mut T)) {
+    /// Changes it for whoever waits for that.
+    fn change(&self, others: Kind, change: impl FnOnce(&mut T)) {
         let mut guard = lock(&self.state);
         change(&mut guard.value);
-        self.wake(guard);
+        self.wake(guard, others);
     }
 
     fn stop(&self) {
-        let mut guard = lock(&self.state);
-        guard.stopped = true;
-        self.wake(guard);
+        lock(&self.state).stopped = true;
+        self.changed.iter().for_each(Condvar::notify_all);
     }
 
-    fn wake(&self, guard: MutexGuard<'_, State<T>>) {
-        let is_waited_for = guard.waiting > 0;
+    fn wake(&self, guard: MutexGuard<'_, State<T>>, others: Kind) {
+        let is_waited_for = guard.waiting[others as usize] > 0;
         drop(guard);
         if is_waited_for {
-            self.changed.notify_all();
+            self.changed[others as usize].notify_all();
         }
     }
+}
+
+/// Whether those that wait for room are woken: when half of it is free, so that they fill it at once and are not woken for each
+/// buffer. Whoever takes goes on until nothing is left, so that they wait for ever at none.
+fn has_much_room(len: usize, limit: usize) -> bool {
+    len <= limit / 2
 }
 
 /// Buffers that are used again.
@@ -120,14 +145,14 @@ impl Inbox {
             let has_room = waiting.queues[from].len() < waiting.limits[from];
             // An end takes no room.
             let may = has_room || buffer.as_ref().is_some_and(Option::is_none);
-            may.then(|| waiting.queues[from].extend(buffer.take()))
+            may.then(|| (waiting.queues[from].extend(buffer.take()), true))
         };
-        self.0.wait(put).map(|((), ns)| ns)
+        self.0.wait(Kind::Givers, put).map(|((), ns)| ns)
     }
 
     /// The next buffer of this unit, whoever it is from; none when all have ended it.
     pub fn take(&self) -> Result<(Option<Buffer>, u64), Stopped> {
-        self.0.wait(|waiting| {
+        self.0.wait(Kind::Takers, |waiting| {
             let count = waiting.queues.len();
             for nth in 0..count {
                 let from = (waiting.turn + nth) % count;
@@ -137,7 +162,8 @@ impl Inbox {
                 match waiting.queues[from].pop_front() {
                     Some(Some(buffer)) => {
                         waiting.turn = from + 1;
-                        return Some(Some(buffer));
+                        let wakes = has_much_room(waiting.queues[from].len(), waiting.limits[from]);
+                        return Some((Some(buffer), wakes));
                     }
                     Some(None) => waiting.has_ended[from] = true,
                     None => {}
@@ -145,7 +171,7 @@ impl Inbox {
             }
             waiting.has_ended.iter().all(|ended| *ended).then(|| {
                 waiting.has_ended.fill(false);
-                None
+                (None, false)
             })
         })
     }
@@ -210,14 +236,15 @@ impl Outbox {
             (queue.len() < limit).then(|| {
                 queue.extend(buffer.take().map(|buffer| (unit, buffer)));
                 dealt.turn += 1;
+                ((), true)
             })
         };
-        self.dealt.wait(put).map(|((), ns)| ns)
+        self.dealt.wait(Kind::Givers, put).map(|((), ns)| ns)
     }
 
     /// The unit is over.
     pub fn end(&self) {
-        self.dealt.change(|dealt| dealt.ended += 1);
+        self.dealt.change(Kind::Takers, |dealt| dealt.ended += 1);
     }
 
     /// What goes to this copy next; none where the unit is over.
@@ -225,22 +252,33 @@ impl Outbox {
         let next = |dealt: &mut Dealt| {
             let unit = dealt.at[copy];
             let is_of = |queue: &VecDeque<(u64, Buffer)>| queue.front().is_some_and(|(of, _)| *of == unit);
-            let queue = if is_of(&dealt.own[copy]) { &mut dealt.own[copy] } else { &mut dealt.shared };
+            let is_own = is_of(&dealt.own[copy]);
+            let limit = if is_own { self.limit } else { self.limit * dealt.own.len() };
+            let queue = if is_own { &mut dealt.own[copy] } else { &mut dealt.shared };
             if is_of(queue) {
                 dealt.outstanding[copy] += 1;
-                return Some(queue.pop_front().map(|(_, buffer)| buffer));
+                let buffer = queue.pop_front().map(|(_, buffer)| buffer);
+                // Of a copy that was the least loaded before another one may have less now.
+                let wakes = has_much_room(queue.len(), limit) || self.hand_out == HandOut::LeastLoaded;
+                return Some((buffer, wakes));
             }
             (dealt.ended > unit).then(|| {
                 dealt.at[copy] += 1;
-                None
+                (None, false)
             })
         };
-        self.dealt.wait(next).map(|(next, _)| next)
+        self.dealt.wait(Kind::Takers, next).map(|(next, _)| next)
     }
 
     /// The copy has taken up what it was given.
     pub fn took(&self, copy: usize) {
-        self.dealt.change(|dealt| dealt.outstanding[copy] = dealt.outstanding[copy].saturating_sub(1));
+        if self.hand_out != HandOut::LeastLoaded {
+            // Nobody asks.
+            return;
+        }
+        self.dealt.change(Kind::Givers, |dealt| {
+            dealt.outstanding[copy] = dealt.outstanding[copy].saturating_sub(1)
+        });
     }
 
     /// Nobody waits any more.
@@ -260,12 +298,13 @@ impl Wanted {
 
     /// One more is asked for.
     pub fn ask(&self, taker: usize) {
-        self.0.change(|wanted| wanted[taker] += 1);
+        self.0.change(Kind::Takers, |wanted| wanted[taker] += 1);
     }
 
     /// Waits until all have asked for this unit.
     pub fn wait(&self, unit: u64) -> Waited {
-        self.0.wait(|wanted| wanted.iter().all(|count| *count > unit).then_some(())).map(|((), ns)| ns)
+        let all = |wanted: &mut Vec<u64>| wanted.iter().all(|count| *count > unit).then_some(((), false));
+        self.0.wait(Kind::Takers, all).map(|((), ns)| ns)
     }
 
     /// Nobody waits any more.
@@ -275,78 +314,4 @@ impl Wanted {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::atomic::{AtomicBool, Ordering};
-
-    fn taken(outbox: &Outbox, copy: usize) -> Option<u8> {
-        outbox.take(copy).unwrap().map(|buffer| buffer[0])
-    }
-
-    #[test]
-    fn buffers_are_handed_out_in_turn_or_on_demand() {
-        let deal = |hand_out| {
-            let outbox = Outbox::new(2, hand_out, 4);
-            (0..4).for_each(|nth| assert_eq!(outbox.put(vec![nth]), Ok(0)));
-            outbox.end();
-            outbox
-        };
-        let in_turn = deal(HandOut::RoundRobin);
-        assert_eq!([0, 0, 0].map(|copy| taken(&in_turn, copy)), [Some(0), Some(2), None]);
-        assert_eq!([1, 1, 1].map(|copy| taken(&in_turn, copy)), [Some(1), Some(3), None]);
-        let on_demand = deal(HandOut::DemandDriven);
-        assert_eq!([0, 1, 1, 1].map(|copy| taken(&on_demand, copy)), [Some(0), Some(1), Some(2), Some(3)]);
-        assert_eq!([0, 1].map(|copy| taken(&on_demand, copy)), [None, None]);
-    }
-
-    #[test]
-    fn the_least_loaded_copy_is_given_more() {
-        let outbox = Outbox::new(2, HandOut::LeastLoaded, 4);
-        outbox.put(vec![0]).unwrap();
-        assert_eq!(taken(&outbox, 0), Some(0));
-        // Copy 0 has not taken it up yet: the next ones go to copy 1 until it has as many.
-        outbox.put(vec![1]).unwrap();
-        assert_eq!(taken(&outbox, 1), Some(1));
-        outbox.took(1);
-        outbox.put(vec![2]).unwrap();
-        assert_eq!(taken(&outbox, 1), Some(2));
-    }
-
-    #[test]
-    fn a_unit_ends_before_the_next_one_begins() {
-        let outbox = Outbox::new(2, HandOut::DemandDriven, 4);
-        outbox.put(vec![0]).unwrap();
-        outbox.end();
-        outbox.put(vec![1]).unwrap();
-        assert_eq!([0, 0, 0].map(|copy| taken(&outbox, copy)), [Some(0), None, Some(1)]);
-        assert_eq!(taken(&outbox, 1), None, "of the first unit nothing was left for it");
-    }
-
-    #[test]
-    fn an_inbox_is_over_when_all_have_ended() {
-        let inbox = Inbox::new(vec![3, 2]);
-        inbox.put(0, Some(vec![1])).unwrap();
-        inbox.put(0, None).unwrap();
-        inbox.put(0, Some(vec![9])).unwrap();
-        inbox.put(1, Some(vec![2])).unwrap();
-        inbox.put(1, None).unwrap();
-        let next = || inbox.take().unwrap().0.map(|buffer| buffer[0]);
-        assert_eq!([next(), next(), next(), next()], [Some(1), Some(2), None, Some(9)]);
-    }
-
-    #[test]
-    fn who_finds_no_room_waits_until_there_is_or_it_is_over() {
-        let inbox = Inbox::new(vec![1]);
-        let taken = AtomicBool::new(false);
-        inbox.put(0, Some(vec![1])).unwrap();
-        std::thread::scope(|scope| {
-            let put = scope.spawn(|| inbox.put(0, Some(vec![2])).map(|_| taken.load(Ordering::SeqCst)));
-            taken.store(true, Ordering::SeqCst);
-            inbox.take().unwrap();
-            assert_eq!(put.join().unwrap(), Ok(true), "it found room before there was any");
-            let put = scope.spawn(|| inbox.put(0, Some(vec![3])));
-            inbox.stop();
-            assert_eq!(put.join().unwrap(), Err(Stopped));
-        });
-    }
-}
+mod tests;

@@ -1,11 +1,12 @@
 //! The thread of one copy of a stage: unit after unit, with an account of where its time goes.
 
 use super::Joints;
-use super::filter::{Filter, HEAD, Out, Setup};
+use super::filter::{Filter, HEAD, INPUT, Out, Setup};
 use super::queue::Stopped;
 use crate::Error;
 use crate::plan::{Block, HostId, Stage};
-use crate::record::StageTally;
+use crate::record::{Activity, Doing, StageTally};
+use crate::workload::activity::Watch;
 use crate::workload::slowness::Slowness;
 use linerate_sys::clock::monotonic_ns;
 use linerate_sys::thread;
@@ -67,6 +68,7 @@ pub struct Done {
     pub cpu_ns: u64,
     pub bytes: u64,
     pub tally: Option<StageTally>,
+    pub activity: Option<Activity>,
     /// Of the last stage: its units, and the time of each slice.
     pub units: Option<u64>,
     pub slices_ns: Vec<u64>,
@@ -80,6 +82,16 @@ pub struct Done {
 struct Checked {
     ns: u64,
     cpu_ns: u64,
+}
+
+impl Done {
+    /// It with the CPU time of its thread, less what it took to compare units with the truth.
+    pub fn with_cpu(mut self, cpu_ns: u64) -> Done {
+        let cpu_ns = cpu_ns.saturating_sub(self.checked_cpu_ns);
+        self.cpu_ns = cpu_ns;
+        self.tally.iter_mut().for_each(|tally| tally.cpu_ns = Some(cpu_ns));
+        self
+    }
 }
 
 /// The last stage's clock.
@@ -98,16 +110,18 @@ impl Worker<'_> {
         else {
             return Err(Failed::Stopped);
         };
-        let mut out = Out::new(boxes, &joints.pool, self.setup.buffer_bytes);
-        let (id, copy) = (self.place.stage.id.clone(), self.place.copy);
-        let mut tally = StageTally { stage: id, copy, ..StageTally::default() };
         let (is_last, units) = (boxes.is_empty(), u64::from(self.block.slices) * self.block.messages);
+        let watch = Watch::new(units, self.one_by_one, [Doing::WaitsForInput, Doing::WaitsForRoom]);
+        let mut out = Out::new(boxes, &joints.pool, self.setup.buffer_bytes, watch);
+        let (id, copy) = (self.place.stage.id.clone(), self.place.copy);
+        let mut tally = StageTally { stage: id.clone(), copy, ..StageTally::default() };
         let mut stamps = Stamps::new(self.block);
         if !self.one_by_one {
             self.slowness = self.slowness.pacing(units);
         }
         let (begun, mut checked) = (monotonic_ns(), Checked::default());
         for unit in 0..units {
+            out.watch.begin(unit);
             if is_last && (self.one_by_one || unit == 0) {
                 stamps.begun_ns = monotonic_ns();
             }
@@ -118,9 +132,12 @@ impl Worker<'_> {
                 wanted.ask(0);
             }
             if self.place.is_source && self.one_by_one {
-                tally.input_ns += wanted.wait(unit)?;
+                let waited_ns = wanted.wait(unit)?;
+                tally.input_ns += waited_ns;
+                out.watch.spent(INPUT, waited_ns);
             }
             self.one(unit, inbox, &mut tally, &mut out, joints)?;
+            out.watch.end(unit);
             if is_last {
                 self.slowness.end();
                 stamps.stamp(self.block.messages);
@@ -134,6 +151,7 @@ impl Worker<'_> {
         let units = is_last.then_some(units);
         Ok(Done {
             tally: Some(tally),
+            activity: out.watch.told(id, copy, Doing::Works),
             units,
             checked_ns: checked.ns,
             checked_cpu_ns: checked.cpu_ns,
@@ -162,6 +180,7 @@ impl Worker<'_> {
             loop {
                 let (buffer, waited_ns) = inbox.take()?;
                 tally.input_ns += waited_ns;
+                out.watch.spent(INPUT, waited_ns);
                 let Some(buffer) = buffer else { break };
                 let bytes = &buffer[HEAD..];
                 (tally.buffers, tally.bytes) = (tally.buffers + 1, tally.bytes + bytes.len() as u64);

@@ -147,12 +147,20 @@ impl Filter for Extract {
         let sample = |[x, y, z]: [usize; 3]| samples[((z - at[2]) * high + y - at[1]) * wide + x - at[0]];
         self.found.clear();
         cells_of((at, cells), &sample, &mut self.found);
-        for triangle in &self.found {
-            out.record(TRIANGLE, |room| {
-                for (room, number) in room.chunks_exact_mut(SAMPLE).zip(triangle.iter().flatten()) {
-                    room.copy_from_slice(&number.to_be_bytes());
+        // As many at once as fit: each by itself would cost as much as to find it.
+        let mut rest = &self.found[..];
+        while !rest.is_empty() {
+            let (some, others) = rest.split_at(out.fits(TRIANGLE).min(rest.len()));
+            out.record(TRIANGLE * some.len(), |room| {
+                for (room, triangle) in room.as_chunks_mut::<TRIANGLE>().0.iter_mut().zip(some) {
+                    for (room, number) in
+                        room.as_chunks_mut::<SAMPLE>().0.iter_mut().zip(triangle.as_flattened())
+                    {
+                        *room = number.to_be_bytes();
+                    }
                 }
             });
+            rest = others;
         }
         Ok(())
     }
@@ -168,6 +176,15 @@ fn cells_of((at, cells): Brick, sample: &impl Fn([usize; 3]) -> f32, found: &mut
             }
         }
     }
+}
+
+/// Finds the surface that a unit is of without a pipeline, by one thread: the triangles. To hold a stage against.
+pub fn surface_of(unit: u64, update_bytes: u64, found: &mut Vec<Triangle>) {
+    let cube = Cube::of_unit(Setup { buffer_bytes: 0, update_bytes }, unit);
+    let samples = volume();
+    let sample = |[x, y, z]: [usize; 3]| samples[(z * SIDE + y) * SIDE + x];
+    found.clear();
+    cells_of((cube.at, [cube.side; 3]), &sample, found);
 }
 
 /// The nearest points so far, each with its depth above its shade: the lesser of two is the nearer.

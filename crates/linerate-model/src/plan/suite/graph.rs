@@ -160,6 +160,11 @@ impl Graph {
         (0..self.stages.len()).find(is_last).unwrap_or_default()
     }
 
+    /// Its name; none of a graph without stages.
+    pub fn last_id(&self) -> Option<&str> {
+        self.stages.get(self.last()).map(|stage| &*stage.id)
+    }
+
     /// Whether something is wrong with it, whatever the hosts are.
     pub(super) fn check(&self, name: &str) -> Result<(), SuiteError> {
         let place = if name.is_empty() { "the pipeline".into() } else { format!("pipeline `{name}`") };

@@ -1,0 +1,55 @@
+//! The stage that finds a surface against the same lines without a pipeline, by the CPU time of its thread.
+
+use super::hand_over::{row_of, stage};
+use super::row::{self, Row, Side};
+use super::sessions::{self, Sessions};
+use linerate::vocabulary::Does;
+use linerate::workload::pipeline::surface_of;
+
+/// How much of the volume a unit is of, and units a slice.
+const UPDATE: u64 = 1 << 20;
+const UNITS: u64 = 2;
+
+/// By the size of its buffers.
+pub fn rows() -> Vec<Row> {
+    let row = |(name, buffer): (&str, u64)| Row {
+        name: format!("surface, buffers of {name}"),
+        against: "one thread alone",
+        unit: "units a CPU second",
+        aim: Some(0.95),
+        measure: row::by_turns(move || {
+            let mut ours = Sessions::open("tcp")?;
+            let stages = [
+                ("read", "volume.read", 1),
+                ("extract", "volume.extract", 0),
+                ("raster", "volume.raster", 0),
+            ];
+            let mut stages: Vec<_> = stages.map(|(id, filter, host)| stage(id, filter, host)).into();
+            stages.push(stage("merge", "volume.merge", 0));
+            let graph = row_of(stages);
+            let mut found = Vec::new();
+            let units = UNITS * u64::from(sessions::SLICES);
+            Ok(Box::new(move |side| match side {
+                Side::Other => {
+                    let begun = linerate_sys::clock::thread_cpu_ns();
+                    (0..units).for_each(|unit| surface_of(unit, UPDATE, &mut found));
+                    Ok(1e9 * units as f64 / (linerate_sys::clock::thread_cpu_ns() - begun) as f64)
+                }
+                Side::Ours => {
+                    let settings = ["pipeline.units=ahead", "pipeline.update=1MiB"];
+                    let [here, _] = ours.play(
+                        [Does::Stages; 2],
+                        &settings,
+                        Some(&graph),
+                        sessions::block(buffer, UNITS),
+                    )?;
+                    let stages = here.flow.tally.map_or(Vec::new(), |tally| tally.stages);
+                    let extract = stages.into_iter().find(|one| one.stage == "extract");
+                    let cpu_ns = extract.and_then(|one| one.cpu_ns).ok_or("its CPU time is not known")?;
+                    Ok(1e9 * units as f64 / cpu_ns as f64)
+                }
+            }))
+        }),
+    };
+    [("64 KiB", 64 << 10), ("1 MiB", 1 << 20)].map(row).into()
+}
