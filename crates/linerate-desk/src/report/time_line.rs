@@ -44,7 +44,7 @@ pub(super) fn caption(values: &TimeLineValues) -> String {
         }
     };
     format!(
-        "{of}: {from} of `{}` within {}. The height of a colour is the share of that moment; what is blank was not watched. \
+        "{of}: {from} of `{}`; {} are shown. The height of a colour is the share of that moment; what is blank was not watched. \
          {clocks}",
         pattern.name,
         Nanoseconds(values.span_ns)

@@ -12,6 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_OF_CASE: usize = 3;
 const MOST: usize = 12;
 
+/// How many times as long what is shown may be than the units that are.
+const LONGEST_BEFORE: u64 = 4;
+
 /// What hosts did over a unit of work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimeLineValues {
@@ -148,7 +151,15 @@ fn of_point(
     let from = all.iter().map(|one| one.begun_ns).max()?.max(key.begun_ns);
     let to = all.iter().map(|one| one.begun_ns + one.lasted_ns()).min()?.min(key.begun_ns + shown_ns);
     let is_common = clocks.len() == 1 && 2 * to.saturating_sub(from) >= shown_ns;
-    let (from, span_ns) = if is_common { (from, to - from) } else { (key.begun_ns, shown_ns) };
+    // Ahead, the first stages were further on by then: from when they were watched, where that is not long before.
+    let first = all.iter().map(|one| one.begun_ns).min()?.min(key.begun_ns);
+    let end = key.begun_ns + shown_ns;
+    let from = match is_common {
+        true => from,
+        false if end - first <= LONGEST_BEFORE * shown_ns => first,
+        false => key.begun_ns,
+    };
+    let span_ns = if is_common { to } else { end } - from;
     let begins = |host: HostId| {
         let here = watched(trial).filter(|(other, _)| clock(*other) == clock(host));
         let first = here.map(|(_, one)| one.begun_ns).min().unwrap_or(0);

@@ -81,10 +81,21 @@ fn lanes_of_other_machines_begin_with_their_first_thread() {
 
 #[test]
 fn what_was_not_watched_is_blank() {
-    // Ahead by more than was watched.
-    let values = of_point(&recording(["m", "m"]), Some("view"), &[&usual(1016 * MS)], String::new()).unwrap();
-    let end = values.lanes[0].pieces.iter().map(|piece| piece.to_ns).fold(0.0, f64::max);
-    assert_eq!((values.span_ns, end), (10e6, 4e6));
+    let values = |began: u64| {
+        of_point(&recording(["m", "m"]), Some("view"), &[&usual(began * MS)], String::new()).unwrap()
+    };
+    let reach = |lane: &LaneValues| {
+        let ends = lane.pieces.iter().map(|piece| (piece.from_ns, piece.to_ns));
+        ends.fold((f64::MAX, 0.0_f64), |(from, to), piece| (from.min(piece.0), to.max(piece.1)))
+    };
+    // Ahead by more than was watched: from when the first was watched.
+    let ahead = values(1016);
+    assert_eq!(
+        (ahead.span_ns, reach(&ahead.lanes[0]), reach(&ahead.lanes[1])),
+        (26e6, (0.0, 20e6), (16e6, 26e6))
+    );
+    let far_ahead = values(1500);
+    assert_eq!((far_ahead.span_ns, far_ahead.lanes[0].pieces.len()), (10e6, 0));
 }
 
 #[test]
@@ -100,7 +111,7 @@ fn the_middle_pass_is_shown() {
 }
 
 #[test]
-fn recordings_without_threads_that_were_watched_have_no_time_line() {
+fn recordings_without_watched_threads_have_no_time_line() {
     let empty = trial(1, vec![(0, Activity::default())]);
     assert_eq!(of_point(&recording(["m", "m"]), Some("view"), &[&empty], String::new()), None);
 }
