@@ -72,7 +72,7 @@ pub fn allocate(file: &File, bytes: u64, path: &Path) -> Result<bool> {
     let fail = |call, e: std::io::Error| Error::new(call, path.display().to_string(), e);
     let system = fstatfs(file).map_err(|e| fail("statfs", e.into()))?;
     // A tmpfs without a limit has no blocks.
-    if i64::from(system.f_type) == i64::from(libc::TMPFS_MAGIC) && system.f_blocks > 0 {
+    if system.f_type == libc::TMPFS_MAGIC && system.f_blocks > 0 {
         let found = fstat(file).map_err(|e| fail("stat", e.into()))?;
         has_room(file, bytes.saturating_sub(found.st_blocks.unsigned_abs() * OF_BLOCK), path)?;
         file.set_len(bytes).map_err(|e| fail("ftruncate", e))?;

@@ -35,7 +35,7 @@ pub fn transfers_text(beside: &TransfersBeside) -> String {
     text.extend(beside.recognised.iter().map(|one| {
         format!("here, and not measured: {} ({}), which this program does not drive\n", one.name, one.version)
     }));
-    let behind: Vec<String> = all.iter().filter(|one| one.is_behind).map(|one| name(one)).collect();
+    let behind: Vec<String> = all.iter().filter(|one| one.is_behind).map(name).collect();
     if !behind.is_empty() {
         text += &format!("behind in each of three rounds, and measured no further: {}\n", behind.join(", "));
     }

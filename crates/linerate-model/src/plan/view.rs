@@ -17,7 +17,7 @@ pub enum View {
         /// How.
         design: Comparison,
         /// The application that they are compared on: a plan of one case. None where it is the rung's own patterns.
-        application: Option<Suite>,
+        application: Option<Box<Suite>>,
     },
     /// A search among the plan's arms for those that gain, each upon what was accepted before.
     Tuning {
@@ -66,7 +66,7 @@ impl View {
     /// The application that arms are compared on, where it is one: a plan of one case.
     pub fn application(&self) -> Option<&Suite> {
         match self {
-            View::Comparison { application, .. } => application.as_ref(),
+            View::Comparison { application, .. } => application.as_deref(),
             View::Ladder(_) | View::Suites(_) | View::Tuning { .. } | View::Matrix { .. } => None,
         }
     }

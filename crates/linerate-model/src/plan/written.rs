@@ -76,7 +76,7 @@ impl From<Plan> for Written {
             View::Ladder(rungs) => (rungs, Vec::new(), None, None, None),
             View::Suites(suites) => (Rungs::default(), suites, None, None, None),
             View::Comparison { rungs, design, application } => {
-                (rungs, application.into_iter().collect(), Some(design), None, None)
+                (rungs, application.into_iter().map(|suite| *suite).collect(), Some(design), None, None)
             }
             View::Tuning { rungs, design } => (rungs, Vec::new(), None, Some(design), None),
             View::Matrix { rungs, design } => (rungs, Vec::new(), None, None, Some(design)),
@@ -122,7 +122,7 @@ impl TryFrom<Written> for Plan {
             ((None, None, None), _) => View::Suites(suites),
             ((Some(design), None, None), []) => View::Comparison { rungs, design, application: None },
             ((Some(design), None, None), [one]) if one.cases.len() == 1 => {
-                View::Comparison { rungs, design, application: suites.pop() }
+                View::Comparison { rungs, design, application: suites.pop().map(Box::new) }
             }
             ((None, Some(design), None), []) => View::Tuning { rungs, design },
             ((None, None, Some(design)), []) => {

@@ -24,7 +24,7 @@ fn plan(name: &str, set: &str) -> Plan {
     let design = Comparison { metric, connections: 1, ..design.clone() };
     let suite = application.suite(Rung::named("network.tcp").unwrap(), None).unwrap();
     let rungs = Rungs::named(["network.tcp", "network.tls"]);
-    plan.view = View::Comparison { rungs, design, application: Some(suite) };
+    plan.view = View::Comparison { rungs, design, application: Some(Box::new(suite)) };
     plan
 }
 

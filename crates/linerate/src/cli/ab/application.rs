@@ -73,7 +73,7 @@ pub fn put_into(
     let suite = application.suite(rung, Some(bytes)).map_err(|error| Error::usage(error.what, error.hint))?;
     plan.profile.sizes = vec![bytes];
     plan.profile.trial_ns = plan.profile.trial_ns.max(TRIAL_NS);
-    plan.view = View::Comparison { rungs: Rungs::named(rungs), design, application: Some(suite) };
+    plan.view = View::Comparison { rungs: Rungs::named(rungs), design, application: Some(Box::new(suite)) };
     Ok(())
 }
 
