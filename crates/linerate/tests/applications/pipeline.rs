@@ -98,12 +98,13 @@ fn a_stage_slowed_by_two_milliseconds_binds() {
 #[test]
 fn a_slow_link_binds_its_stream() {
     let text = plan(&BYTES, "", "[\"16KiB\"]", "1MiB");
-    let report = planned("lab:hosts=3,rate=100Mb/s,delay=100us", &text, &[]).report();
+    // So slow that what stages of this build take for their work is little beside it.
+    let report = planned("lab:hosts=3,rate=25Mb/s,delay=100us", &text, &[]).report();
     let said = binding(&report);
     assert!(said.starts_with("The stream from `"), "{said}");
-    // 8.4 Mb at 100 Mb/s: no machine is quicker, but for what the wire lets through in a burst.
+    // 8.4 Mb at 25 Mb/s: no machine is quicker, but for what the wire lets through in a burst.
     let time = points(&report, "units")[0].2;
-    assert!(time > 70e6, "{time}");
+    assert!(time > 280e6, "{time}");
 }
 
 #[test]
