@@ -7,10 +7,9 @@ use crate::vocabulary::{Does, PatternEntry};
 /// The share of a monitor's polls that were not answered in time.
 pub fn polls_missed(trial: &Trial) -> Option<f64> {
     let tallies = || trial.roles.iter().flat_map(|role| &role.flows).filter_map(|flow| flow.tally.as_deref());
-    let missed = tallies().filter_map(|tally| tally.missed).reduce(|a, b| a + b)?;
-    let polls: u64 =
-        tallies().filter(|tally| tally.missed.is_some()).filter_map(|tally| tally.transactions).sum();
-    let share = missed as f64 / polls as f64;
+    let missed = tallies().filter_map(|tally| tally.missed).map(|count| count as f64).reduce(|a, b| a + b)?;
+    let polls = tallies().filter(|tally| tally.missed.is_some()).filter_map(|tally| tally.transactions);
+    let share = missed / polls.map(|count| count as f64).sum::<f64>();
     share.is_finite().then_some(share)
 }
 
@@ -39,10 +38,10 @@ fn clients(trial: &Trial) -> impl Iterator<Item = &Flow> {
 /// What all clients of a striped file moved in a second, each by its own clock.
 pub(super) fn striped_bps(trial: &Trial) -> Option<f64> {
     let lead = trial.block.lead as usize;
-    let slice_bytes = (trial.block.message_bytes * trial.block.messages) as f64;
+    let slice_bytes = trial.block.message_bytes as f64 * trial.block.messages as f64;
     let rate = |flow: &Flow| {
         let counted = flow.slices_ns.get(lead..)?;
-        positive(8e9 * slice_bytes * counted.len() as f64 / counted.iter().sum::<u64>() as f64)
+        positive(8e9 * slice_bytes * counted.len() as f64 / counted.iter().map(|ns| *ns as f64).sum::<f64>())
     };
     let rates: Option<Vec<f64>> = clients(trial).map(rate).collect();
     positive(rates?.iter().sum())

@@ -29,8 +29,8 @@ pub(super) fn title(values: &TimeLineValues) -> String {
 pub(super) fn caption(values: &TimeLineValues) -> String {
     let pattern = values.case.pattern.entry();
     let from = match values.units {
-        1 => format!("unit {}", values.unit + 1),
-        units => format!("{} from number {} on", counted(units, "unit"), values.unit + 1),
+        1 => format!("unit {}", values.unit.saturating_add(1)),
+        units => format!("{} from number {} on", counted(units, "unit"), values.unit.saturating_add(1)),
     };
     let of = match values.passes {
         1 => "One pass".to_owned(),

@@ -9,6 +9,7 @@ use crate::statistic::Estimate;
 use crate::unit::{BitRate, Nanoseconds, counted, significant, supported_digits};
 use comfy_table::CellAlignment;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 /// The paper and the test of its Table 3, as the published data has them.
@@ -35,9 +36,12 @@ pub fn transfers_text(beside: &TransfersBeside) -> String {
     text.extend(beside.recognised.iter().map(|one| {
         format!("here, and not measured: {} ({}), which this program does not drive\n", one.name, one.version)
     }));
-    let behind: Vec<String> = all.iter().filter(|one| one.is_behind).map(name).collect();
+    let behind = all.iter().filter(|one| one.is_behind);
+    let behind: BTreeSet<String> =
+        behind.map(|one| format!("{} of {}", name(one), size(one.bytes))).collect();
     if !behind.is_empty() {
-        text += &format!("behind in each of three rounds, and measured no further: {}\n", behind.join(", "));
+        let behind = behind.into_iter().collect::<Vec<_>>().join(", ");
+        text += &format!("behind, and measured no further: {behind}\n");
     }
     let failed = |one: &TransfersOf| {
         let why = one.failed.as_ref()?;
@@ -270,6 +274,13 @@ mod tests {
         );
         assert!(at("a folder of 300 files") < at("many"), "{text}");
         assert_eq!(published(&folder), None, "the paper moved single files");
+    }
+
+    #[test]
+    fn who_is_behind_in_a_race_is_named_once() {
+        let behind = TransfersOf { is_behind: true, ..of("slow", 10_000_000, &[900], None) };
+        let text = text(vec![behind.clone(), behind, of("fast", 10_000_000, &[100], None)]);
+        assert!(text.contains("\nbehind, and measured no further: slow of 9.54 MiB\n"), "{text}");
     }
 
     #[test]

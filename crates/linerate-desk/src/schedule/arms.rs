@@ -27,7 +27,8 @@ use std::collections::BTreeSet;
 /// Rounds of the discarded pass.
 pub(super) const PROBES: usize = 2;
 
-/// Controls are visited in every second round: what they must show is larger than what is looked for.
+/// Controls are visited in every second round of many: what they must show is larger than what is looked for. Of few rounds the
+/// middle of two visits would be held against the middle of four, which is another number.
 const CONTROL_ROUNDS: u64 = 2;
 
 /// Chooses the steps of a comparison of arms.
@@ -105,7 +106,7 @@ impl Arms {
     /// Whether an arm is visited in a round of a block.
     fn takes_part(&self, arm: u32, round: u64) -> bool {
         let is_control = self.plan.layers(arm).last().is_some_and(|arm| arm.kind != ArmKind::Candidate);
-        !is_control || round.is_multiple_of(CONTROL_ROUNDS)
+        !is_control || self.pace.rounds <= CONTROL_ROUNDS || round.is_multiple_of(CONTROL_ROUNDS)
     }
 
     /// Blocks of confirmation that are planned already.

@@ -256,8 +256,11 @@ impl Client {
                 tally.bytes += room.len() as u64;
                 tally.number = tally.number.wrapping_add(1);
             }
+            let done_ns = monotonic_ns();
             self.barrier.wait();
+            tally.watch.between(OTHERS, done_ns, monotonic_ns());
             if part.server == 0 {
+                slowness.end();
                 let now = monotonic_ns();
                 tally.slices_ns.push(now.saturating_sub(tally.last_ns));
                 tally.last_ns = now;

@@ -133,7 +133,12 @@ impl Application {
     pub fn has_knob(&self, knob: &Knob, rung: &Rung) -> bool {
         let is_own = |(name, _): &&(&str, &[&str])| *name == knob.name;
         match OF_APPLICATIONS.iter().find(is_own) {
-            Some((_, patterns)) => patterns.contains(&self.pattern.entry().name),
+            Some((_, patterns)) => {
+                patterns.contains(&self.pattern.entry().name)
+                    && (knob.transports.is_empty()
+                        || knob.name == "shim.slowdown"
+                        || knob.acts_on(rung.transport.name))
+            }
             // Its ends are loops of their own.
             None if OF_LOOPS.contains(&knob.name) => false,
             None => knob.acts_on(rung.transport.name),

@@ -122,6 +122,7 @@ impl TryFrom<Written> for Plan {
             ((None, None, None), _) => View::Suites(suites),
             ((Some(design), None, None), []) => View::Comparison { rungs, design, application: None },
             ((Some(design), None, None), [one]) if one.cases.len() == 1 => {
+                one.check().map_err(|error| error.what)?;
                 View::Comparison { rungs, design, application: suites.pop().map(Box::new) }
             }
             ((None, Some(design), None), []) => View::Tuning { rungs, design },

@@ -58,7 +58,12 @@ pub fn main(args: &Ab) -> Result<ExitCode> {
 pub fn reported(run: &Recorder, ended: Result<()>, json: bool, format: &str) -> Result<ExitCode> {
     if ended.is_ok() && run.recording.steps.is_empty() {
         let nothing = || Error::unavailable("this rung has no such metric", "try --metric");
-        return Err(why_nothing(&run.recording).unwrap_or_else(nothing));
+        // Of an only candidate that cannot be had the reason is its own.
+        let own = || {
+            let not = run.recording.unavailable.first()?;
+            Some(Error::unavailable(not.reason.why.clone(), not.reason.hint.clone()))
+        };
+        return Err(why_nothing(&run.recording).or_else(own).unwrap_or_else(nothing));
     }
     let ended = finished(&run.recording, ended)?;
     match json {

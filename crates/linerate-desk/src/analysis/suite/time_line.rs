@@ -12,6 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_OF_CASE: usize = 3;
 const MOST: usize = 12;
 
+/// Parts of a thread's time, threads of a trial, and a moment of any clock, of which there are no more.
+const MOST_PARTS: u64 = 80;
+const MOST_THREADS: usize = 1024;
+const LAST_NS: u64 = 1 << 60;
+
 /// How many times as long what is shown may be than the units that are.
 const LONGEST_BEFORE: u64 = 4;
 
@@ -109,7 +114,18 @@ fn watched(trial: &Trial) -> impl Iterator<Item = Watched<'_>> {
     let flows = trial.roles.iter().flat_map(|role| role.flows.iter().map(move |flow| (role.host, flow)));
     let tallies = flows.filter_map(|(host, flow)| Some((host, flow.tally.as_deref()?)));
     let all = tallies.flat_map(|(host, tally)| tally.activities.iter().map(move |one| (host, one)));
-    all.filter(|(_, one)| one.part_ns > 0 && one.lasted_ns() > 0)
+    all.filter(|(_, one)| is_sound(one)).take(MOST_THREADS)
+}
+
+/// Whether it is one that a thread can have told: a recording may say anything.
+fn is_sound(one: &Activity) -> bool {
+    let lasted_ns = one.lasted_ns();
+    let ends = one.begun_ns.checked_add(lasted_ns);
+    one.part_ns > 0
+        && lasted_ns.div_ceil(one.part_ns) <= MOST_PARTS
+        && one.done_ns.first().is_some_and(|first| *first > 0)
+        && one.done_ns.is_sorted()
+        && ends.is_some_and(|end| end < LAST_NS)
 }
 
 /// The thread whose units are those that are shown: the last stage's, or the first one's that there is.
@@ -185,7 +201,7 @@ fn of_point(
 
 fn lane(host: HostId, one: &Activity, trial: &Trial, from: u64, span_ns: u64) -> LaneValues {
     let is_copied = watched(trial).filter(|(_, other)| other.of == one.of).count() > 1;
-    let of = if is_copied { format!("{} {}", one.of, one.copy + 1) } else { one.of.clone() };
+    let of = if is_copied { format!("{} {}", one.of, u64::from(one.copy) + 1) } else { one.of.clone() };
     LaneValues { host, of, pieces: pieces(one, from, span_ns as f64) }
 }
 

@@ -99,7 +99,7 @@ impl<T> Shared<T> {
 }
 
 /// Whether those that wait for room are woken: when half of it is free, so that they fill it at once and are not woken for each
-/// buffer. Whoever takes goes on until nothing is left, so that they wait for ever at none.
+/// buffer. Whoever takes goes on until a unit is over, and wakes them then, so that they wait for ever at none.
 fn has_much_room(len: usize, limit: usize) -> bool {
     len <= limit / 2
 }
@@ -171,7 +171,8 @@ impl Inbox {
             }
             waiting.has_ended.iter().all(|ended| *ended).then(|| {
                 waiting.has_ended.fill(false);
-                (None, false)
+                // Ends have left the queues, and nobody was woken for them.
+                (None, true)
             })
         })
     }

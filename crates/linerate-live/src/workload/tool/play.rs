@@ -34,6 +34,8 @@ const BEGINS: Duration = Duration::from_secs(20);
 /// The first port of services; each transfer has the next one. They are of a lab's host, which has no others.
 const FIRST_PORT: u16 = 20_000;
 
+const PORTS: u16 = 40_000;
+
 /// Bytes of a small file.
 const SMALL: RangeInclusive<usize> = 4 << 10..=64 << 10;
 
@@ -147,7 +149,7 @@ impl Bench {
 
     /// What the next transfer by a tool is of, to a service at an address.
     pub fn site(&mut self, source: &Path, address: IpAddr) -> Result<Site> {
-        self.transfers += 1;
+        self.transfers = (self.transfers + 1) % PORTS;
         let site = Site {
             folder: self.from.path.join(format!("transfer-{}", self.transfers)),
             source: source.to_owned(),

@@ -63,7 +63,8 @@ pub fn put_into(
         let what = format!("--connect is between two hosts, and {} is on all {all}", application.name);
         return Err(Error::usage(what, "leave it out, or name two hosts"));
     }
-    let mut rungs = vec![rung.id];
+    // What carries the plan as it stands comes first.
+    let mut rungs = Vec::new();
     for arm in 0..=plan.arms.len() as u32 {
         let carrier = carrier(plan, application, rung, arm)?;
         let added = plan.arms.get((arm as usize).wrapping_sub(1)).map_or(&args.base, |arm| &arm.settings);

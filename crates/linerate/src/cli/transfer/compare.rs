@@ -18,7 +18,7 @@ use rand::seq::SliceRandom;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What this program is called in the table.
 const OURS: &str = "linerate";
@@ -147,7 +147,10 @@ pub fn main(args: &Transfer) -> Result<ExitCode> {
                 fastest_ns.filter(|_| args.race).map(|ns| Duration::from_nanos(FAR_BEHIND * ns).max(SHORT));
             let longest = longest.unwrap_or(Duration::MAX).min(longest_of(files.bytes));
             one(row, &mut runner, (&mut bench, &files, longest), &mut beside.round_trip_ns)?;
-            fastest_ns = row.of.took_ns.last().copied().into_iter().chain(fastest_ns).min();
+            // What has no file at an end is no measure for one that has.
+            if !matches!(row.by, By::Ours(way) if way.from_memory || way.to_memory) {
+                fastest_ns = row.of.took_ns.last().copied().into_iter().chain(fastest_ns).min();
+            }
             Ok(())
         });
         beside.rows.extend(of_size.into_iter().map(|row| row.of));
@@ -164,7 +167,7 @@ pub fn main(args: &Transfer) -> Result<ExitCode> {
     }
     farewell();
     ended.map_err(|error| if stop.wanted() { Error::Interrupted } else { error })?;
-    let has_failed = beside.rows.iter().any(|row| row.took_ns.is_empty());
+    let has_failed = beside.rows.iter().any(|row| row.took_ns.is_empty() && !row.is_behind);
     Ok(if has_failed { ExitCode::from(SOME_FAILED) } else { ExitCode::SUCCESS })
 }
 
@@ -200,7 +203,8 @@ fn tell_behind(rows: &mut [Row]) {
     let Some(ours) = rows.iter().find(is_shipped).map(|row| row.of.took_ns.clone()) else { return };
     for row in rows.iter_mut().filter(|row| !row.of.is_ours && row.of.took_ns.len() == ROUNDS_BEHIND) {
         let mut rounds = row.of.took_ns.iter().zip(&ours);
-        row.of.is_behind = rounds.all(|(theirs, ours)| *theirs as f64 > BEHIND * *ours as f64);
+        row.of.is_behind = ours.len() >= ROUNDS_BEHIND
+            && rounds.all(|(theirs, ours)| *theirs as f64 > BEHIND * *ours as f64);
     }
 }
 
@@ -271,6 +275,7 @@ fn one(
     (bench, files, longest): (&mut Bench, &Files, Duration),
     least_ns: &mut Option<u64>,
 ) -> Result<()> {
+    let begun = Instant::now();
     let took = match row.by {
         By::Tool(tool) => runner.transfer_by_tool(bench, tool, row.of.streams, files, longest),
         By::Ours(way) => ours(way, row, runner, (bench, files), least_ns),
@@ -283,6 +288,8 @@ fn one(
         Err(error) if error.ends_the_run() || matches!(error.cause(), Error::Died { .. }) => {
             return Err(error);
         }
+        // It was ended in a race; what it took before stays.
+        Err(_) if longest < longest_of(files.bytes) && begun.elapsed() >= longest => row.of.is_behind = true,
         // One that fails once is not to be relied upon: it has no number.
         Err(error) => {
             row.of.took_ns.clear();

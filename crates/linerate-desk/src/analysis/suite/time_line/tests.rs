@@ -111,6 +111,23 @@ fn the_middle_pass_is_shown() {
 }
 
 #[test]
+fn what_no_thread_can_have_told_is_left_out() {
+    let sound = stage("view", 1000 * MS, &[], &[]);
+    assert!(is_sound(&sound));
+    let damaged = [
+        Activity { part_ns: 1, done_ns: vec![1 << 59], ..sound.clone() },
+        Activity { part_ns: 0, ..sound.clone() },
+        Activity { begun_ns: u64::MAX, ..sound.clone() },
+        Activity { done_ns: vec![0, 5], ..sound.clone() },
+        Activity { done_ns: vec![9, 5], ..sound.clone() },
+        Activity { done_ns: vec![], ..sound },
+    ];
+    for one in damaged {
+        assert!(!is_sound(&one), "{one:?}");
+    }
+}
+
+#[test]
 fn recordings_without_watched_threads_have_no_time_line() {
     let empty = trial(1, vec![(0, Activity::default())]);
     assert_eq!(of_point(&recording(["m", "m"]), Some("view"), &[&empty], String::new()), None);

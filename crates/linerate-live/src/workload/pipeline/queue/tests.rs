@@ -61,27 +61,32 @@ fn an_inbox_is_over_when_all_have_ended() {
 /// Who waits for room is woken when half of it is free, and fills it: no buffer is lost or left, whatever the limit.
 #[test]
 fn every_buffer_comes_through_whatever_the_room() {
+    const UNITS: usize = 400;
     for limit in [1, 2, 3, 4, 5] {
         let (inbox, outbox) = (Inbox::new(vec![limit; 2]), Outbox::new(2, HandOut::DemandDriven, limit));
         let taken = std::thread::scope(|scope| {
             scope.spawn(|| {
-                for nth in 0..500_usize {
-                    outbox.put(vec![nth as u8]).unwrap();
+                for unit in 0..UNITS {
+                    for nth in 0..unit % 4 {
+                        outbox.put(vec![nth as u8]).unwrap();
+                    }
+                    outbox.end();
                 }
-                outbox.end();
             });
             for copy in 0..2 {
                 let (inbox, outbox) = (&inbox, &outbox);
                 scope.spawn(move || {
-                    while let Some(buffer) = outbox.take(copy).unwrap() {
-                        inbox.put(copy, Some(buffer)).unwrap();
+                    for _ in 0..UNITS {
+                        while let Some(buffer) = outbox.take(copy).unwrap() {
+                            inbox.put(copy, Some(buffer)).unwrap();
+                        }
+                        inbox.put(copy, None).unwrap();
                     }
-                    inbox.put(copy, None).unwrap();
                 });
             }
-            std::iter::from_fn(|| inbox.take().unwrap().0).count()
+            (0..UNITS).map(|_| std::iter::from_fn(|| inbox.take().unwrap().0).count()).collect::<Vec<_>>()
         });
-        assert_eq!(taken, 500, "{limit}");
+        assert_eq!(taken, (0..UNITS).map(|unit| unit % 4).collect::<Vec<_>>(), "{limit}");
     }
 }
 
