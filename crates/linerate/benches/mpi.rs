@@ -140,15 +140,9 @@ fn row(answer: &str) -> Option<(u64, Estimate)> {
 }
 
 fn main() -> ExitCode {
-    let mut arguments: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    if arguments.first().is_some_and(|word| word == "rank") {
-        return match rank(&arguments.split_off(1)) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(why) => {
-                eprintln!("{why}");
-                ExitCode::FAILURE
-            }
-        };
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    if let Some(ended) = ranks::as_rank(&arguments, rank) {
+        return ended;
     }
     let value = |flag: &str| {
         let at = arguments.iter().position(|word| word == flag)?;

@@ -252,16 +252,21 @@ fn not_granted(flows: u32, arm: u32) -> Event {
 }
 
 fn session(flows: u32, arm: u32, granted: Granted) -> Event {
-    Event::Session(SessionRecord {
+    Event::Session(SessionRecord { flows, arm, granted: vec![granted], ..plain_session() })
+}
+
+/// One connection between the hosts, of which nothing was asked.
+fn plain_session() -> SessionRecord {
+    SessionRecord {
         pass: 1,
         rung: "network.tcp".into(),
-        flows,
-        arm,
+        flows: 1,
+        arm: 0,
         host: HostId(0),
         worker: 0,
-        granted: vec![granted],
+        granted: Vec::new(),
         endpoints: Vec::new(),
-    })
+    }
 }
 
 #[test]

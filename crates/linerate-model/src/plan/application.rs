@@ -131,13 +131,10 @@ impl Application {
 
     /// Whether a knob does something to it where it is carried by a rung.
     pub fn has_knob(&self, knob: &Knob, rung: &Rung) -> bool {
-        let is_own = |(name, _): &&(&str, &[&str])| *name == knob.name;
-        match OF_APPLICATIONS.iter().find(is_own) {
-            Some((_, patterns)) => {
-                patterns.contains(&self.pattern.entry().name)
-                    && (knob.transports.is_empty()
-                        || knob.name == "shim.slowdown"
-                        || knob.acts_on(rung.transport.name))
+        match OF_APPLICATIONS.iter().find(|own| own.knob == knob.name) {
+            Some(own) => {
+                let is_carried = own.carriers.is_empty() || own.carriers.contains(&rung.transport.name);
+                is_carried && own.patterns.contains(&self.pattern.entry().name)
             }
             // Its ends are loops of their own.
             None if OF_LOOPS.contains(&knob.name) => false,
@@ -148,7 +145,7 @@ impl Application {
     /// The knobs that act on it whatever carries it.
     pub fn own_knobs(&self) -> impl Iterator<Item = &'static str> {
         let name = self.pattern.entry().name;
-        OF_APPLICATIONS.iter().filter(move |(_, patterns)| patterns.contains(&name)).map(|(knob, _)| *knob)
+        OF_APPLICATIONS.iter().filter(move |own| own.patterns.contains(&name)).map(|own| own.knob)
     }
 }
 
@@ -193,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_knob_of_another_application_does_nothing() {
-        let knobs = OF_APPLICATIONS.iter().map(|(name, _)| name).chain(OF_LOOPS);
+        let knobs = OF_APPLICATIONS.iter().map(|own| &own.knob).chain(OF_LOOPS);
         assert!(knobs.into_iter().all(|name| Knob::named(name).is_some()));
         let has = |application: &str, knob: &str, rung: &str| {
             let (knob, rung) = (Knob::named(knob).unwrap(), Rung::named(rung).unwrap());
@@ -201,6 +198,8 @@ mod tests {
         };
         for (application, knob, rung, expected) in [
             ("monitor", "monitor.delay", "network.tcp", true),
+            ("monitor", "monitor.agent", "network.tcp", true),
+            ("monitor", "monitor.agent", "network.mptcp", false),
             ("microscope", "monitor.delay", "network.tcp", false),
             ("microscope", "tls.cipher", "network.tcp", false),
             ("microscope", "tls.cipher", "network.tls", true),

@@ -37,14 +37,8 @@ const KINDS: &[fn() -> Vec<Row>] = &[hand_over::rows, striped::rows, surface::ro
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    if arguments.first().is_some_and(|word| word == "rank") {
-        return match mpi_io::rank(&arguments[1..]) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(why) => {
-                eprintln!("{why}");
-                ExitCode::FAILURE
-            }
-        };
+    if let Some(ended) = ranks::as_rank(&arguments, mpi_io::rank) {
+        return ended;
     }
     let value = |flag: &str| {
         let at = arguments.iter().position(|word| word == flag)?;

@@ -3,7 +3,20 @@
 use linerate::transport::foreign::library::Found;
 use linerate::vocabulary::MPI_MAKERS;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
+
+/// The end of a process that is a rank: one whose first argument says so.
+pub fn as_rank(arguments: &[String], rank: fn(&[String]) -> Result<(), String>) -> Option<ExitCode> {
+    let (first, more) = arguments.split_first()?;
+    let played = (first == "rank").then(|| rank(more))?;
+    Some(played.map_or_else(
+        |why| {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        },
+        |()| ExitCode::SUCCESS,
+    ))
+}
 
 /// A reference by a library's own compiler: beside its launcher, under the like name.
 pub fn compiled(found: &Found, source: &str, folder: &Path) -> Option<PathBuf> {

@@ -11,16 +11,8 @@ fn another_address_than_was_named_is_told() {
             let plan = &mut recording.header.as_mut().unwrap().plan;
             plan.hosts = PlannedHost::first(2);
             plan.hosts[0].address = Some("10.0.0.3".parse().unwrap());
-            recording.sessions.push(SessionRecord {
-                pass: 1,
-                rung: "network.tcp".into(),
-                flows: 1,
-                arm: 0,
-                host: HostId(0),
-                worker: 0,
-                granted: Vec::new(),
-                endpoints: vec![format!("{address} 10.0.0.2:5000")],
-            });
+            let endpoints = vec![format!("{address} 10.0.0.2:5000")];
+            recording.sessions.push(SessionRecord { endpoints, ..plain_session() });
         })
     };
     assert_eq!(used("10.0.0.1:1000"), [("other-address", "run".to_owned())]);

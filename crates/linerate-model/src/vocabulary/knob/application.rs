@@ -26,30 +26,45 @@ const SLOWED: &[&str] =
 const MPI_FILES: &[&str] = &["file-read", "file-write"];
 const FILES: &[&str] = &["file"];
 
-/// The knobs that do something to applications whatever carries them, and to which patterns.
-pub const OF_APPLICATIONS: &[(&str, &[&str])] = &[
-    // Their own ends are slowed, whatever carries them.
-    (SHIM_SLOWDOWN.name, SLOWED),
-    (MONITOR_TRANSPORT.name, MONITORS),
-    (MONITOR_AGENT.name, MONITORS),
-    (MONITOR_DEADLINE.name, MONITORS),
-    (MONITOR_DELAY.name, MONITORS),
-    (PIPELINE_TRANSPORT.name, PIPELINES),
-    (PIPELINE_UPDATE.name, PIPELINES),
-    (PIPELINE_UNITS.name, PIPELINES),
-    (STRIPED_TRANSPORT.name, STRIPED),
-    (STRIPED_STORE.name, STRIPED),
-    (STRIPED_PATH.name, STRIPED),
-    (TILED_ACCESS.name, TILED),
-    (TILED_OVERLAP.name, TILED),
-    (MPI_FILE_FOLDER.name, MPI_FILES),
-    (MPI_FILE_ACCESS.name, MPI_FILES),
-    (MPI_FILE_VIEW.name, MPI_FILES),
-    (FILE_TOOL.name, FILES),
-    (FILE_FLAGS.name, FILES),
-    (FILE_CIPHER.name, FILES),
-    (FILE_FROM.name, FILES),
-    (FILE_TO.name, FILES),
+/// A knob that does something to applications.
+pub struct OfApplications {
+    /// Its name.
+    pub knob: &'static str,
+    /// To which patterns.
+    pub patterns: &'static [&'static str],
+    /// Over which transports; empty where it does so whatever carries them.
+    pub carriers: &'static [&'static str],
+}
+
+const fn whatever_carries(knob: &Knob, patterns: &'static [&'static str]) -> OfApplications {
+    OfApplications { knob: knob.name, patterns, carriers: &[] }
+}
+
+/// Every one.
+pub const OF_APPLICATIONS: &[OfApplications] = &[
+    // Their own ends are slowed.
+    whatever_carries(&SHIM_SLOWDOWN, SLOWED),
+    whatever_carries(&MONITOR_TRANSPORT, MONITORS),
+    // It listens by itself.
+    OfApplications { knob: MONITOR_AGENT.name, patterns: MONITORS, carriers: MONITOR_AGENT.transports },
+    whatever_carries(&MONITOR_DEADLINE, MONITORS),
+    whatever_carries(&MONITOR_DELAY, MONITORS),
+    whatever_carries(&PIPELINE_TRANSPORT, PIPELINES),
+    whatever_carries(&PIPELINE_UPDATE, PIPELINES),
+    whatever_carries(&PIPELINE_UNITS, PIPELINES),
+    whatever_carries(&STRIPED_TRANSPORT, STRIPED),
+    whatever_carries(&STRIPED_STORE, STRIPED),
+    whatever_carries(&STRIPED_PATH, STRIPED),
+    whatever_carries(&TILED_ACCESS, TILED),
+    whatever_carries(&TILED_OVERLAP, TILED),
+    whatever_carries(&MPI_FILE_FOLDER, MPI_FILES),
+    whatever_carries(&MPI_FILE_ACCESS, MPI_FILES),
+    whatever_carries(&MPI_FILE_VIEW, MPI_FILES),
+    whatever_carries(&FILE_TOOL, FILES),
+    whatever_carries(&FILE_FLAGS, FILES),
+    whatever_carries(&FILE_CIPHER, FILES),
+    whatever_carries(&FILE_FROM, FILES),
+    whatever_carries(&FILE_TO, FILES),
 ];
 
 /// The knobs that act in the loops of streams and round trips, of which an application's ends have nothing: all faults of these

@@ -6,6 +6,7 @@ use crate::plan::{Application, Case, Comparison, Metric, Plan, Rungs, Setting, V
 use crate::unit::Bytes;
 use crate::vocabulary::{Knob, Place, RUNGS, Rung, TRANSPORTS};
 use crate::{Error, Result};
+use std::collections::BTreeSet;
 
 /// How long a trial lasts: several units of work of the slowest application.
 const TRIAL_NS: u64 = 100_000_000;
@@ -54,10 +55,6 @@ pub fn put_into(
         ));
     }
     let all = plan.target.hosts();
-    if rung.place == Place::Network && all < 2 {
-        let what = format!("{} is between hosts, and there is one", application.name);
-        return Err(Error::usage(what, "name two hosts or more, or take --rung in-host.tcp"));
-    }
     plan.hosts = first_hosts(&args.hosts, all)?;
     if all > 2 && args.hosts.reach.connect.is_some() {
         let what = format!("--connect is between two hosts, and {} is on all {all}", application.name);
@@ -88,9 +85,11 @@ fn carrier(plan: &Plan, application: &Application, own: &'static Rung, arm: u32)
             let is_there = |rung: &&Rung| {
                 (rung.place, rung.family) == (own.place, own.family) && rung.transport.carries(case.pattern)
             };
-            let names: Vec<&str> = RUNGS.iter().filter(is_there).map(|rung| rung.transport.name).collect();
+            let names: BTreeSet<&str> =
+                RUNGS.iter().filter(is_there).map(|rung| rung.transport.name).collect();
+            let names: Vec<&str> = names.into_iter().collect();
             let what = format!("{} over {name}: nothing is carried so {place}", application.name);
-            Error::usage(what, format!("take one of {}", once(names).join(", ")))
+            Error::usage(what, format!("take one of {}", names.join(", ")))
         })?,
     };
     if rung.transport.carries(application.pattern) {
@@ -99,14 +98,6 @@ fn carrier(plan: &Plan, application: &Application, own: &'static Rung, arm: u32)
     let able = TRANSPORTS.iter().filter(|entry| entry.carries(application.pattern)).map(|entry| entry.name);
     let what = format!("{} carries no {}", rung.id, application.name);
     Err(Error::usage(what, format!("a rung of {}: --rung {RUNG}", able.collect::<Vec<_>>().join(", "))))
-}
-
-fn once(names: Vec<&str>) -> Vec<&str> {
-    let mut found: Vec<&str> = Vec::new();
-    for name in names {
-        found.extend(Some(name).filter(|name| !found.contains(name)));
-    }
-    found
 }
 
 /// A setting that cannot touch it would be found to change nothing, which is true and useless.
