@@ -121,48 +121,88 @@ struct Way {
     is_worth_a_try: fn() -> bool,
     /// What it sees by, and the points that this kernel has not; or why not.
     see: fn(&MeetRequest) -> Seen,
+    /// What stamps the messages of a program that is not ours.
+    stamp: fn() -> Opened<Box<dyn Stamping>>,
+}
+
+impl Way {
+    /// What asks for the first way takes the next one where it is refused.
+    fn is_wanted(&self, level: u8) -> bool {
+        self.level == level || 0 < level && level < self.level && (self.is_worth_a_try)()
+    }
+
+    fn refused(&self, (why, hint): Refused) -> Unobserved {
+        Unobserved { observer: self.name.into(), why, hint: hint.into() }
+    }
 }
 
 /// Why, and what to do about it.
 type Refused = (String, &'static str);
+
+/// What a tracer comes to.
+type Opened<T> = std::result::Result<T, Refused>;
 
 /// What is seen by, and the points that are missing.
 type Seen = std::result::Result<(Programs, Vec<String>), Refused>;
 
 /// The one that costs less first.
 const WAYS: [Way; 2] = [
-    Way { level: 1, name: "programs at tracepoints", is_worth_a_try: || true, see: by_programs },
-    Way { level: 2, name: "rings of tracepoints", is_worth_a_try: is_root_of_all, see: by_rings },
+    Way {
+        level: 1,
+        name: "programs at tracepoints",
+        is_worth_a_try: || true,
+        see: by_programs,
+        stamp: || Ok(Box::new(programs()?)),
+    },
+    Way {
+        level: 2,
+        name: "rings of tracepoints",
+        is_worth_a_try: is_root_of_all,
+        see: by_rings,
+        stamp: || Ok(Box::new(rings()?)),
+    },
 ];
 
-/// What sees more than any user may, as far as that is wanted; and else why not. What asks for the first way takes the next one
-/// where it is refused.
+/// What sees more than any user may, as far as that is wanted; and else why not.
 fn may_see(request: &MeetRequest) -> (Programs, Met) {
     let mut met = Met { level: 0, refused: Vec::new(), missing: Vec::new() };
-    let wanted = |way: &&Way| {
-        way.level == request.level
-            || 0 < request.level && request.level < way.level && (way.is_worth_a_try)() && !request.streams
-    };
+    let wanted = |way: &&Way| way.is_wanted(request.level) && !(request.streams && way.level > request.level);
     for way in WAYS.iter().filter(wanted) {
         match (way.see)(request) {
             Ok((programs, missing)) => {
                 (met.level, met.missing) = (way.level, missing);
                 return (programs, met);
             }
-            Err((why, hint)) => {
-                met.refused.push(Unobserved { observer: way.name.into(), why, hint: hint.into() });
-            }
+            Err(refused) => met.refused.push(way.refused(refused)),
         }
     }
     (Programs::default(), met)
 }
 
 fn by_programs(request: &MeetRequest) -> Seen {
+    match request.streams {
+        true => counting(),
+        false => programs().map(|tracer| stamping(tracer, request)),
+    }
+}
+
+/// Programs that stamp.
+fn programs() -> Opened<Tracer> {
+    loaded(|| Tracer::load(&[]))
+}
+
+/// Programs, where this host lets them be had.
+fn loaded<T>(load: impl FnOnce() -> linerate_sys::Result<T>) -> Opened<T> {
     if let Some(refusal) = refusal(Privilege::Tracing) {
         return Err((refusal.why.clone(), refusal.hint));
     }
-    let seen = if request.streams { counting() } else { Tracer::load(&[]).map(|it| stamping(it, request)) };
-    seen.map_err(|error| (format!("{error}: {}", error.source), NEEDS))
+    load().map_err(|error| (format!("{error}: {}", error.source), NEEDS))
+}
+
+/// Rings that stamp.
+fn rings() -> Opened<Rings> {
+    let hint = "run as root; it needs tracefs, which the kernel may be built without";
+    Rings::open(&[]).map_err(|error| (format!("{error}: {}", error.source), hint))
 }
 
 fn by_rings(request: &MeetRequest) -> Seen {
@@ -170,23 +210,17 @@ fn by_rings(request: &MeetRequest) -> Seen {
         let why = "only the messages of a connection of TCP are told there: nothing else names the ports of what comes";
         return Err((why.into(), "try --level 1"));
     }
-    if request.bytes < TOLD_BYTES {
+    if request.bytes < u64::from(TOLD_BYTES) {
         let why = format!(
             "messages below {TOLD_BYTES} B are not told from acknowledgements there, which have no more"
         );
         return Err((why, "try --bytes 64B"));
     }
-    let opened = Rings::open(&[]).map(|rings| stamping(rings, request));
-    opened.map_err(|error| {
-        (
-            format!("{error}: {}", error.source),
-            "run as root; it needs tracefs, which the kernel may be built without",
-        )
-    })
+    rings().map(|rings| stamping(rings, request))
 }
 
 /// More than what an acknowledgement has beside the headers of a message: Ethernet's header, and two blocks of SACK.
-const TOLD_BYTES: u64 = 14 + 20 + 1;
+const TOLD_BYTES: u32 = 14 + 20 + 1;
 
 /// Whether this is root, and nobody's root alone.
 fn is_root_of_all() -> bool {
@@ -203,8 +237,8 @@ fn stamping(tracer: impl Stamping + 'static, request: &MeetRequest) -> (Programs
 }
 
 /// What counts streams, and the tracepoints that this kernel has not.
-fn counting() -> linerate_sys::Result<(Programs, Vec<String>)> {
-    let counting = Counting::load(&[])?;
+fn counting() -> Seen {
+    let counting = loaded(|| Counting::load(&[]))?;
     let missing = counting.missing().iter().map(|name| (*name).to_owned()).collect();
     Ok((Programs { tracer: None, counting: Some(counting) }, missing))
 }

@@ -95,6 +95,12 @@ impl Ring {
         self.events.iter().try_for_each(|event| asked(event, request, 0, "a tracepoint"))
     }
 
+    /// Whether three quarters of it are written and not taken.
+    pub fn is_nearly_full(&self) -> bool {
+        let [head, tail] = [HEAD, TAIL].map(|at| self.position(at).load(Ordering::Relaxed));
+        head.wrapping_sub(tail) > self.bytes as u64 / 4 * 3
+    }
+
     /// How often the tracepoints were passed, whether there was room for it or not.
     fn passed(&self) -> Result<u64> {
         let mut all = 0_u64;

@@ -95,8 +95,9 @@ pub struct Watched {
     pub remote_port: u16,
     /// Whether it is of datagrams (UDP) and no connection of TCP.
     pub datagrams: bool,
-    /// The bytes of its packets with data at least, headers of IP and TCP included: by these rings tell them from acknowledgements.
-    pub least_bytes: u32,
+    /// The bytes of its packets with data at least, of those that go out and of those that come, headers of IP and TCP included: by
+    /// these rings tell them from acknowledgements.
+    pub least_bytes: [u32; 2],
 }
 
 /// A stamp: `CLOCK_MONOTONIC`.
@@ -112,6 +113,10 @@ pub struct Stamp {
 pub trait Stamping: Send {
     /// Whether nothing stamps this point.
     fn lacks(&self, point: Point) -> bool;
+    /// The tracepoints that this kernel has not, or whose threads are not known here.
+    fn missing(&self) -> Vec<&'static str>;
+    /// Whether there is hardly any room left.
+    fn is_nearly_full(&self) -> bool;
     /// Begins to watch.
     fn begin(&mut self, watched: Watched) -> Result<()>;
     /// Ends watching: the stamps in the order of their times, and how many there was no room for.
@@ -121,6 +126,14 @@ pub trait Stamping: Send {
 impl Stamping for Tracer {
     fn lacks(&self, point: Point) -> bool {
         Tracer::lacks(self, point)
+    }
+
+    fn missing(&self) -> Vec<&'static str> {
+        self.missing.clone()
+    }
+
+    fn is_nearly_full(&self) -> bool {
+        self.lanes.is_nearly_full()
     }
 
     fn begin(&mut self, watched: Watched) -> Result<()> {
@@ -135,6 +148,14 @@ impl Stamping for Tracer {
 impl Stamping for Rings {
     fn lacks(&self, point: Point) -> bool {
         Rings::lacks(self, point)
+    }
+
+    fn missing(&self) -> Vec<&'static str> {
+        Rings::missing(self)
+    }
+
+    fn is_nearly_full(&self) -> bool {
+        Rings::is_nearly_full(self)
     }
 
     fn begin(&mut self, watched: Watched) -> Result<()> {
@@ -181,11 +202,6 @@ impl Tracer {
         Ok(Tracer { programs, lanes, missing, tied: Vec::new() })
     }
 
-    /// The tracepoints without a program.
-    pub fn missing(&self) -> &[&'static str] {
-        &self.missing
-    }
-
     /// Whether nothing stamps this point.
     pub fn lacks(&self, point: Point) -> bool {
         let mut of_point = PROGRAMS.iter().filter(|(_, _, stamped)| *stamped == point);
@@ -207,11 +223,6 @@ impl Tracer {
             self.tied.push((name, link));
         }
         Ok(())
-    }
-
-    /// Whether there is hardly any room left.
-    pub fn is_nearly_full(&self) -> bool {
-        self.lanes.is_nearly_full()
     }
 
     /// Ends watching: the stamps in the order of their times, and how many there was no room for.

@@ -106,7 +106,7 @@ impl Exchanges {
             local_port,
             remote_port,
             datagrams: false,
-            least_bytes: 0,
+            least_bytes: [0; 2],
         })
     }
 }

@@ -358,20 +358,21 @@ fn killed_it_leaves_nothing_in_the_kernel() {
 
 /// A server of its own and its client, which ask and answer until they are ended: a program that knows nothing of a trace.
 const ECHO: &str = "
-import socket, threading
+import os, socket
 listener = socket.create_server(('127.0.0.1', 0))
-def serve():
-    one, _ = listener.accept()
-    one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    while True:
-        one.send(one.recv(100))
-threading.Thread(target=serve, daemon=True).start()
-client = socket.create_connection(listener.getsockname())
-client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+if os.fork() == 0:
+    client = socket.create_connection(listener.getsockname())
+    client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    answer = b'x'
+    while answer:
+        client.send(b'x' * 50)
+        answer = client.recv(100)
+    os._exit(0)
+one, _ = listener.accept()
+one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 print(listener.getsockname()[1], flush=True)
 while True:
-    client.send(b'x' * 50)
-    client.recv(100)
+    one.send(one.recv(100))
 ";
 
 #[test]

@@ -23,6 +23,8 @@ pub struct RunningTraceReport<'t> {
     pub local: String,
     /// The other end.
     pub remote: String,
+    /// By what it was seen: 1 is by programs at tracepoints, 2 by rings of them.
+    pub level: u8,
     /// The numbers; none where no message was followed by another.
     pub analysis: Option<RunningTraceAnalysis>,
     /// What cannot be seen, and why; what is doubtful.
@@ -34,13 +36,14 @@ impl RunningTraceReport<'_> {
     pub fn new(trace: &RunningTrace) -> RunningTraceReport<'_> {
         let analysis = analyse_running_trace(trace);
         let notes = notes(trace, analysis.as_ref());
-        let RunningTrace { name, process, local, remote, .. } = trace;
+        let RunningTrace { name, process, local, remote, level, .. } = trace;
         RunningTraceReport {
             schema: SCHEMA,
             name,
             process: *process,
             local: local.to_string(),
             remote: remote.to_string(),
+            level: *level,
             analysis,
             notes,
         }
@@ -96,6 +99,15 @@ fn notes(trace: &RunningTrace, analysis: Option<&RunningTraceAnalysis>) -> Vec<S
          beyond is the network, the other host and its program."
             .to_owned(),
     ];
+    let refused = trace.refused.iter().map(|one| format!("no {}: {}; {}", one.observer, one.why, one.hint));
+    notes.extend(refused);
+    if trace.level == 2 {
+        notes.push(
+            "level 2: records of the kernel's tracepoints in rings of perf_event_open(2). What goes out is told by the thread that sends it, and \
+             from an acknowledgement by its length: an answer below 35 B is not seen."
+                .into(),
+        );
+    }
     if trace.process.is_none() {
         notes.push("whose connection it is cannot be told, so no thread is watched: application holds its wake-up too; try as root.".into());
     }

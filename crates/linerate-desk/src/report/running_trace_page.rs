@@ -39,6 +39,8 @@ mod tests {
             process: None,
             local: address,
             remote: address,
+            level: 1,
+            refused: Vec::new(),
             missing: Vec::new(),
             rounds: Vec::new(),
         };

@@ -6,7 +6,7 @@ use super::{filter, knob};
 use crate::plan::{Carrier, Case, HostId, Plan, Target};
 use crate::record::{HostFacts, Lack, Reason, Recording};
 use crate::unit::{BitRate, Bytes, counted};
-use crate::vocabulary::ReasonKind::{Failed, Lacking, Unable, Untrue};
+use crate::vocabulary::ReasonKind::{Failed, Lacking, NoTime, Unable, Untrue};
 use crate::vocabulary::{ELEMENT_BYTES, Family, Pattern, Place, Rung, TRANSPORTS, TransportEntry, Wait};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -16,12 +16,22 @@ const CPUS_WITH_WIRE: usize = 3;
 
 /// What speaks against a case.
 pub(super) fn of_case(plan: &Plan, recording: &Recording, rung: &Rung, one: &Wanted) -> Option<Reason> {
-    uncarried(rung.transport, one)
+    left_to_longer(plan, &one.case)
+        .or_else(|| uncarried(rung.transport, one))
         .or_else(|| waits_otherwise(plan, rung, &one.case))
         .or_else(|| knob::of_case(plan, recording, rung, one.case.arm))
         .or_else(|| filter::of_case(plan, rung, &one.case))
         .or_else(|| refused(plan, recording, rung, &one.case))
         .or_else(|| lacks_cpus(recording, &one.case).filter(|_| !gives_way(plan, rung.transport, &one.case)))
+}
+
+/// A suite that leaves it to longer profiles.
+fn left_to_longer(plan: &Plan, case: &Case) -> Option<Reason> {
+    let profiles = &plan.view.suites().iter().find_map(|suite| suite.case(&case.id))?.profiles;
+    let (longer, own) = (profiles.first()?, &plan.profile.name);
+    let why = format!("left to {}: it takes longer than all of {own} should", profiles.join(" and "));
+    let hint = format!("--profile {longer}");
+    (!profiles.contains(own)).then(|| Reason::new(NoTime, why, hint))
 }
 
 /// A host that it needs is not there; which is told of the host itself.

@@ -106,9 +106,11 @@ pub fn busiest_connection(suspect: Suspect) -> Result<Busiest> {
     let came = |one: &Seen| {
         Field::named("data_segs_in").and_then(|field| field.moved(&one.first.info, &one.latest.info))
     };
-    // Of a port's two ends on one host the one that has it itself is meant.
-    let rank =
-        |one: &Seen| (came(one), matches!(suspect, Suspect::Port(port) if one.first.local.port() == port));
+    // Of a port's two ends on one host the one that has it itself is meant; how much came to each was not counted at one moment.
+    let rank = |one: &Seen| {
+        let is_own = matches!(suspect, Suspect::Port(port) if one.first.local.port() == port);
+        (is_own && came(one) > Some(0), came(one))
+    };
     let Some(busiest) = seen.into_values().max_by_key(rank) else {
         let what = format!("{} has no TCP connection", name(suspect));
         return Err(Error::usage(what, "ss --tcp --processes shows whose there are"));
@@ -119,6 +121,15 @@ pub fn busiest_connection(suspect: Suspect) -> Result<Busiest> {
     };
     let network = fs::metadata(&of_network).map_err(|error| Error::io("stat", of_network, error))?;
     Ok((table, busiest.latest, owner, network.st_ino() as u32))
+}
+
+/// Segments with data that a process has sent over its other TCP connections of this table.
+pub fn sent_beside(table: &mut SocketTable, process: u32, watched: &TableSocket) -> Result<u64> {
+    let inodes = inodes(process)?;
+    let all = table.connections()?.into_iter();
+    let others = all.filter(|one| one.cookie != watched.cookie && inodes.contains(&one.inode));
+    let sent = |one: TableSocket| Field::named("data_segs_out").and_then(|field| field.value(&one.info));
+    Ok(others.filter_map(sent).sum())
 }
 
 /// The first process that has this socket open.

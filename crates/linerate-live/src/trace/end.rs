@@ -126,18 +126,13 @@ impl End {
             local_port: port(local).map_err(fail)?,
             remote_port: port(remote).map_err(fail)?,
             datagrams: self.datagrams.is_some(),
-            least_bytes: self.header_bytes() + message_bytes.min(SMALL) as u32,
+            least_bytes: [self.header_bytes() + message_bytes.min(SMALL) as u32; 2],
         })
     }
 
-    /// Bytes of the headers of IP and TCP, with the options that this connection has in every segment.
     fn header_bytes(&self) -> u32 {
-        /// `TCPI_OPT_TIMESTAMPS` of include/uapi/linux/tcp.h, in `tcpi_options`.
-        const STAMPED: u8 = 1;
-        const OPTIONS: usize = 5;
         let is_long = self.socket.local_addr().is_ok_and(|at| !at.ip().to_canonical().is_ipv4());
-        let is_stamped = connection(&self.socket).get(OPTIONS).is_some_and(|options| options & STAMPED > 0);
-        (if is_long { 40 } else { 20 }) + (if is_stamped { 32 } else { 20 })
+        header_bytes(is_long, &connection(&self.socket))
     }
 
     /// Plays a block.
@@ -337,6 +332,15 @@ fn clock_offset() -> u64 {
         (after - before, day.wrapping_sub(before + (after - before) / 2))
     };
     (0..PAIRS).map(pair).min().map_or(0, |(_, offset)| offset)
+}
+
+/// Bytes of the headers of IP, version 6 where they are long, and TCP, with the options that the connection has in every segment.
+pub fn header_bytes(is_long: bool, tcp_info: &[u8]) -> u32 {
+    /// `TCPI_OPT_TIMESTAMPS` of include/uapi/linux/tcp.h, in `tcpi_options`.
+    const STAMPED: u8 = 1;
+    const OPTIONS: usize = 5;
+    let is_stamped = tcp_info.get(OPTIONS).is_some_and(|options| options & STAMPED > 0);
+    (if is_long { 40 } else { 20 }) + (if is_stamped { 32 } else { 20 })
 }
 
 /// What the kernel knows of the connection.

@@ -1,15 +1,15 @@
 //! The messages of a program that is not ours, as this host's tracepoints see them: nothing of it is changed, and it does not notice
 //! but by what the stamps cost, which is told by rounds that are not traced.
 
+use super::end::header_bytes;
 use super::seen::cycles;
-use crate::observer::refusal;
-use crate::observer::running::{Suspect, busiest_connection, name};
+use super::{TOLD_BYTES, WAYS};
+use crate::observer::running::{Suspect, busiest_connection, name, sent_beside};
 use crate::observer::tcp_info::Field;
-use crate::record::{RunningRound, RunningTrace};
-use crate::vocabulary::Privilege;
+use crate::record::{RunningRound, RunningTrace, Unobserved};
 use crate::{Error, Result};
 use linerate_sys::netlink::{SocketTable, TableSocket};
-use linerate_sys::tracer::{Tracer, Watched};
+use linerate_sys::tracer::{Point, Stamp, Stamping, Watched};
 use std::time::{Duration, Instant};
 
 /// Rounds: from six on a median has an interval.
@@ -18,16 +18,54 @@ const ROUNDS: u32 = 8;
 /// How often it is looked whether the room for stamps goes out.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// Traces the busiest connection of a suspect for so long, or until it is to stop.
-pub fn trace_program(suspect: Suspect, time: Duration, stop: &dyn Fn() -> bool) -> Result<RunningTrace> {
-    if let Some(refusal) = refusal(Privilege::Tracing) {
-        return Err(Error::unavailable(format!("programs at tracepoints: {}", refusal.why), refusal.hint));
+/// The level that tells a program's packets by the threads that send them.
+const BY_THREADS: u8 = 2;
+
+/// What stamps the messages, at which level, and what would have for less.
+struct Seeing {
+    tracer: Box<dyn Stamping>,
+    level: u8,
+    refused: Vec<Unobserved>,
+}
+
+impl Seeing {
+    /// The first way that is had, of those that are wanted where this level is asked for.
+    fn open(level: u8) -> Result<Seeing> {
+        let mut refused = Vec::new();
+        for way in WAYS.iter().filter(|way| way.is_wanted(level)) {
+            match (way.stamp)() {
+                Ok(tracer) => return Ok(Seeing { tracer, level: way.level, refused }),
+                Err(why) => refused.push(way.refused(why)),
+            }
+        }
+        let told: Vec<String> = refused.iter().map(|one| format!("{}: {}", one.observer, one.why)).collect();
+        let hint = refused.first().map_or("try --level 1", |one| one.hint.as_str());
+        Err(Error::unavailable(told.join("; "), hint))
     }
-    let (mut table, socket, process, network) = busiest_connection(suspect)?;
-    let without = |error: linerate_sys::Error| {
-        Error::unavailable(format!("programs at tracepoints: {error}: {}", error.source), super::NEEDS)
-    };
-    let mut tracer = Tracer::load(&[]).map_err(without)?;
+}
+
+/// The connection, and what is watched of it.
+struct Connection {
+    table: SocketTable,
+    socket: TableSocket,
+    watched: Watched,
+}
+
+/// Traces the busiest connection of a suspect for so long, or until it is to stop.
+pub fn trace_program(
+    suspect: Suspect,
+    level: u8,
+    time: Duration,
+    stop: &dyn Fn() -> bool,
+) -> Result<RunningTrace> {
+    let mut seeing = Seeing::open(level)?;
+    let (table, socket, process, network) = busiest_connection(suspect)?;
+    if seeing.level == BY_THREADS && process.is_none() {
+        let what =
+            "whose connection it is cannot be told, and without BTF what goes out is told by its thread";
+        return Err(Error::unavailable(what, "name the program: --pid PID"));
+    }
+    let header = header_bytes(!socket.local.ip().to_canonical().is_ipv4(), &socket.info);
     let watched = Watched {
         thread: 0,
         process: process.unwrap_or_default(),
@@ -35,17 +73,21 @@ pub fn trace_program(suspect: Suspect, time: Duration, stop: &dyn Fn() -> bool) 
         local_port: socket.local.port(),
         remote_port: socket.remote.port(),
         datagrams: false,
-        least_bytes: 0,
+        // What comes is known by TCP, which looks for data itself.
+        least_bytes: [header + TOLD_BYTES, header + 1],
     };
+    let mut connection = Connection { table, socket, watched };
     let part = time / (2 * ROUNDS);
     // Which comes first alternates: what drifts is in both alike.
-    let rounds = rounds(|round| pair(&mut tracer, watched, &mut table, &socket, part, round % 2 == 1), stop)?;
-    let missing = tracer.missing().iter().map(|name| (*name).to_owned()).collect();
+    let rounds = rounds(|round| pair(&mut seeing, &mut connection, part, round % 2 == 1), stop)?;
+    let missing = seeing.tracer.missing().into_iter().map(str::to_owned).collect();
     Ok(RunningTrace {
         name: name(suspect),
         process,
-        local: socket.local,
-        remote: socket.remote,
+        local: connection.socket.local,
+        remote: connection.socket.remote,
+        level: seeing.level,
+        refused: seeing.refused,
         missing,
         rounds,
     })
@@ -72,22 +114,20 @@ fn rounds(
 
 /// A traced time and one that is not.
 fn pair(
-    tracer: &mut Tracer,
-    watched: Watched,
-    table: &mut SocketTable,
-    socket: &TableSocket,
+    seeing: &mut Seeing,
+    connection: &mut Connection,
     part: Duration,
     is_traced_first: bool,
 ) -> Result<RunningRound> {
     let mut told = RunningRound::default();
     for traced in [is_traced_first, !is_traced_first] {
         match traced {
-            true => watch(tracer, watched, table, socket, part, &mut told)?,
+            true => watch(seeing, connection, part, &mut told)?,
             false => {
-                let (before, begun) = (segments(table, socket)?, Instant::now());
+                let (before, begun) = (connection.came()?, Instant::now());
                 std::thread::sleep(part);
                 told.untraced_ns = begun.elapsed().as_nanos() as u64;
-                told.untraced_segments = segments(table, socket)?.saturating_sub(before);
+                told.untraced_segments = connection.came()?.saturating_sub(before);
             }
         }
     }
@@ -96,38 +136,77 @@ fn pair(
 
 /// A time in which the tracepoints are watched; less where there is no more room.
 fn watch(
-    tracer: &mut Tracer,
-    watched: Watched,
-    table: &mut SocketTable,
-    socket: &TableSocket,
+    seeing: &mut Seeing,
+    connection: &mut Connection,
     time: Duration,
     told: &mut RunningRound,
 ) -> Result<()> {
-    tracer.begin(watched)?;
-    let (before, begun) = (segments(table, socket), Instant::now());
+    let is_by_threads = seeing.level == BY_THREADS;
+    let sent_before = if is_by_threads { Some(connection.sent()?) } else { None };
+    let tracer = &mut seeing.tracer;
+    tracer.begin(connection.watched)?;
+    let (before, begun) = (connection.came(), Instant::now());
     while begun.elapsed() < time && !tracer.is_nearly_full() {
         std::thread::sleep(LOOK);
     }
     told.traced_ns = begun.elapsed().as_nanos() as u64;
-    let after = segments(table, socket);
+    let after = connection.came();
     let (stamps, lost) = tracer.end()?;
     told.traced_segments = after?.saturating_sub(before?);
     told.lost_events = lost;
+    if let Some(sent_before) = sent_before {
+        is_alone(&stamps, sent_before, connection.sent()?)?;
+    }
     (told.points, told.several) = cycles(&stamps);
     Ok(())
 }
 
-/// Segments with data that came on this connection.
-fn segments(table: &mut SocketTable, socket: &TableSocket) -> Result<u64> {
-    let ours = table.connections()?.into_iter().find(|one| one.cookie == socket.cookie);
-    let ended = || Error::unavailable("the connection has ended while it was traced", "try a shorter --time");
-    let came = Field::named("data_segs_in").and_then(|field| field.value(&ours?.info));
-    came.ok_or_else(ended)
+impl Connection {
+    /// A counter of this connection.
+    fn counted(&mut self, counter: &str) -> Result<u64> {
+        let ours = self.table.connections()?.into_iter().find(|one| one.cookie == self.socket.cookie);
+        let ended =
+            || Error::unavailable("the connection has ended while it was traced", "try a shorter --time");
+        let value = Field::named(counter).and_then(|field| field.value(&ours?.info));
+        value.ok_or_else(ended)
+    }
+
+    /// Segments with data that came on this connection.
+    fn came(&mut self) -> Result<u64> {
+        self.counted("data_segs_in")
+    }
+
+    /// Segments with data that the program has sent: on this connection, and on its others.
+    fn sent(&mut self) -> Result<[u64; 2]> {
+        let beside = sent_beside(&mut self.table, self.watched.process, &self.socket)?;
+        Ok([self.counted("data_segs_out")?, beside])
+    }
+}
+
+/// What the program's threads sent is all of this connection, where nothing else tells it.
+fn is_alone(stamps: &[Stamp], before: [u64; 2], after: [u64; 2]) -> Result<()> {
+    let queued = stamps.iter().filter(|stamp| stamp.point == Point::Queued).count() as u64;
+    if before[1] == after[1] && queued <= after[0].saturating_sub(before[0]) {
+        return Ok(());
+    }
+    Err(Error::unavailable(
+        "the program sends elsewhere too, and without BTF what goes out is told by its thread alone",
+        "trace it on a kernel with BTF (CONFIG_DEBUG_INFO_BTF), or while it has one connection",
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_thread_sends_elsewhere_is_no_part_of_a_connection() {
+        let queued = |count| vec![Stamp { ns: 1, point: Point::Queued }; count];
+        assert!(is_alone(&queued(5), [10, 3], [15, 3]).is_ok());
+        assert!(is_alone(&queued(1), [10, 3], [15, 3]).is_ok(), "super-packets are of several segments");
+        assert!(is_alone(&queued(5), [10, 3], [15, 4]).is_err(), "another connection");
+        assert!(is_alone(&queued(6), [10, 3], [15, 3]).is_err(), "datagrams, or a connection that is gone");
+    }
 
     #[test]
     fn a_program_that_ends_keeps_its_rounds() {

@@ -121,6 +121,9 @@ pub struct SuiteCase {
     /// Whether it is one long stream, with its time line.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub timeline: bool,
+    /// The profiles that have the time for it; by default all.
+    #[serde(deserialize_with = "read::one_or_more", skip_serializing_if = "Vec::is_empty")]
+    pub profiles: Vec<String>,
 }
 
 /// One step of a ladder of settings.
@@ -288,6 +291,11 @@ impl Suite {
     /// Every rung that it measures or loads, once, in no order.
     pub fn rungs(&self) -> impl Iterator<Item = &String> {
         self.cases.iter().flat_map(|case| case.rung.iter().chain(case.load.iter().map(|load| &load.rung)))
+    }
+
+    /// Its case of this name in a recording.
+    pub fn case(&self, name: &str) -> Option<&SuiteCase> {
+        self.cases.iter().find(|case| self.case_name(&case.id) == name)
     }
 
     /// What one of its cases is called in a recording, where those of several suites stand.

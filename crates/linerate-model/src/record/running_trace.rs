@@ -1,5 +1,6 @@
 //! What was seen of the messages of a program that is not ours, at one host, from outside.
 
+use super::Unobserved;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -36,6 +37,10 @@ pub struct RunningTrace {
     pub local: SocketAddr,
     /// The other end.
     pub remote: SocketAddr,
+    /// By what it was seen: 1 is by programs at tracepoints, 2 by rings of them.
+    pub level: u8,
+    /// What would have seen it for less, and why it was not had.
+    pub refused: Vec<Unobserved>,
     /// Tracepoints that this kernel has not.
     pub missing: Vec<String>,
     /// Each round.

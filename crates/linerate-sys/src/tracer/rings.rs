@@ -4,96 +4,15 @@
 //! A packet has no ports there, but an address of memory: what the watched thread sends is ours on its way out, and what TCP finds
 //! the watched connection for was ours on its way in.
 
+mod tracepoints;
+
 use super::{Point, Stamp, Watched, has_first_process_ids};
 use crate::perf_ring::Ring;
 use crate::tracefs::{Format, Tracefs};
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::io;
-
-/// A tracepoint, the point that it stamps, and the fields without which it tells nothing.
-struct At {
-    tracepoint: &'static str,
-    point: Point,
-    /// The field that says which packet, socket or thread it is of.
-    of: &'static str,
-    /// The packet's socket, where it says that.
-    socket: &'static str,
-    /// What is asked of its fields, as the kernel's filters are written.
-    filter: fn(Watched) -> String,
-}
-
-fn long_enough(watched: Watched) -> String {
-    format!("len >= {}", watched.least_bytes)
-}
-
-fn any(_: Watched) -> String {
-    String::new()
-}
-
-fn of_thread(watched: Watched) -> String {
-    format!("pid == {}", watched.thread)
-}
-
-/// Every one, in the order of the way.
-const AT: &[At] = &[
-    At {
-        tracepoint: "tcp/tcp_sendmsg_locked",
-        point: Point::Locked,
-        of: "common_pid",
-        socket: "",
-        filter: |watched| format!("common_pid == {}", watched.thread),
-    },
-    At {
-        tracepoint: "net/net_dev_queue",
-        point: Point::Queued,
-        of: "skbaddr",
-        socket: "",
-        filter: |watched| format!("common_pid == {} && len >= {}", watched.thread, watched.least_bytes),
-    },
-    At {
-        tracepoint: "net/net_dev_start_xmit",
-        point: Point::Transmitted,
-        of: "skbaddr",
-        socket: "",
-        filter: long_enough,
-    },
-    At { tracepoint: "net/netif_rx", point: Point::Arrived, of: "skbaddr", socket: "", filter: long_enough },
-    At {
-        tracepoint: "net/napi_gro_receive_entry",
-        point: Point::Arrived,
-        of: "skbaddr",
-        socket: "",
-        filter: long_enough,
-    },
-    At {
-        tracepoint: "net/netif_receive_skb",
-        point: Point::Received,
-        of: "skbaddr",
-        socket: "",
-        filter: long_enough,
-    },
-    At {
-        tracepoint: "tcp/tcp_probe",
-        point: Point::Probed,
-        of: "skbaddr",
-        socket: "skaddr",
-        filter: |watched| {
-            let Watched { local_port, remote_port, .. } = watched;
-            format!("sport == {local_port} && dport == {remote_port} && data_len > 0")
-        },
-    },
-    At { tracepoint: "sock/sk_data_ready", point: Point::Ready, of: "skaddr", socket: "", filter: any },
-    At { tracepoint: "sched/sched_waking", point: Point::Waking, of: "pid", socket: "", filter: of_thread },
-    At { tracepoint: "sched/sched_wakeup", point: Point::Woken, of: "pid", socket: "", filter: of_thread },
-    At {
-        tracepoint: "sched/sched_switch",
-        point: Point::Running,
-        of: "next_pid",
-        socket: "",
-        filter: |watched| format!("next_pid == {}", watched.thread),
-    },
-];
+use tracepoints::{AT, Asked, At};
 
 /// Bytes of all rings together, and of one at most.
 const ALL_BYTES: usize = 64 << 20;
@@ -160,16 +79,28 @@ impl Rings {
         !self.known.iter().any(|(at, _)| at.point == point)
     }
 
-    /// Begins to watch.
+    /// The tracepoints that this kernel has not, or whose threads are not known here.
+    pub fn missing(&self) -> Vec<&'static str> {
+        let is_known = |one: &&At| self.known.iter().any(|(at, _)| at.tracepoint == one.tracepoint);
+        AT.iter().filter(|at| !is_known(at)).map(At::name).collect()
+    }
+
+    /// Whether there is hardly any room left.
+    pub fn is_nearly_full(&self) -> bool {
+        self.rings.iter().any(Ring::is_nearly_full)
+    }
+
+    /// Begins to watch. Where a process is watched, its threads of now are.
     pub fn begin(&mut self, watched: Watched) -> Result<()> {
         self.rings.clear();
+        let asked = Asked::new(watched)?;
         let cpus = cpus()?;
         let bytes = (ALL_BYTES / cpus.len().max(1)).min(MOST_BYTES);
         for cpu in cpus {
             // Down to a power of two.
             let mut ring = Ring::open(cpu, bytes.next_power_of_two() >> u32::from(!bytes.is_power_of_two()))?;
             for (at, format) in &self.known {
-                ring.add(format.id, &(at.filter)(watched))?;
+                ring.add(format.id, &(at.filter)(&asked))?;
             }
             self.rings.push(ring);
         }

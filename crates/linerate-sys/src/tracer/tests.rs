@@ -25,7 +25,15 @@ fn watched_at(receiver: &TcpStream) -> Watched {
     let [local_port, remote_port] =
         [receiver.local_addr(), receiver.peer_addr()].map(|at| at.unwrap().port());
     let thread = thread::current().number();
-    Watched { thread, process: 0, network: None, local_port, remote_port, datagrams: false, least_bytes: 0 }
+    Watched {
+        thread,
+        process: 0,
+        network: None,
+        local_port,
+        remote_port,
+        datagrams: false,
+        least_bytes: [0; 2],
+    }
 }
 
 #[test]

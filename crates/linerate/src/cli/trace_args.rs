@@ -10,19 +10,8 @@ use clap::ValueHint;
 use std::path::PathBuf;
 
 /// What a running program's messages have not.
-const OF_TARGETS: [&str; 11] = [
-    "target",
-    "stream",
-    "bytes",
-    "exchanges",
-    "blocks",
-    "level",
-    "wait",
-    "writes",
-    "datagrams",
-    "set",
-    "faults",
-];
+const OF_TARGETS: [&str; 10] =
+    ["target", "stream", "bytes", "exchanges", "blocks", "wait", "writes", "datagrams", "set", "faults"];
 
 /// What a stream has not.
 const OF_EXCHANGES: [&str; 5] = ["bytes", "exchanges", "wait", "writes", "datagrams"];
@@ -41,7 +30,7 @@ pub struct Trace {
     #[arg(long, conflicts_with_all = OF_EXCHANGES, help_heading = WHAT)]
     pub stream: bool,
     /// In place of a target a program that runs on this host: the messages of its busiest TCP connection, from one arrival to the next.
-    /// Nothing of it is changed. It asks for what level 1 does.
+    /// Nothing of it is changed. It asks for what level 1 does, or on a kernel without BTF for root (level 2).
     #[arg(long, value_name = "PID", value_parser = count(1, 1 << 30), conflicts_with_all = OF_TARGETS, help_heading = WHAT)]
     pub pid: Option<u32>,
     /// The same of the busiest TCP connection of this host that has this port at either end.
@@ -62,7 +51,7 @@ pub struct Trace {
     pub blocks: u32,
     /// What is tried: 0 is what any user may see; 1 asks for CAP_BPF and CAP_PERFMON (root has them, but not in a user namespace) and a
     /// kernel with BTF, without which root takes 2; 2 is dearer, asks for root, and is of TCP's exchanges. A host that refuses it is
-    /// traced at 0, and says why.
+    /// traced at 0, which sees nothing of a program that is not ours, and says why.
     #[arg(long, value_name = "0|1|2", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=2))]
     #[arg(help_heading = WHAT)]
     pub level: u8,

@@ -20,12 +20,18 @@ pub fn main(args: &Trace) -> Option<Result<ExitCode>> {
 }
 
 fn traced(args: &Trace, suspect: Suspect) -> Result<ExitCode> {
+    if args.level == 0 {
+        return Err(Error::usage(
+            "--level 0 sees nothing of a program that is not ours",
+            "leave out --level",
+        ));
+    }
     let time = Duration::from_nanos(args.time());
     if !args.quiet && !args.json {
         tell(&format!("tracing for {} s, changing nothing", time.as_secs_f64()));
     }
     let stop = Stop::listen()?;
-    let trace = trace_program(suspect, time, &|| stop.wanted())?;
+    let trace = trace_program(suspect, args.level, time, &|| stop.wanted())?;
     let report = RunningTraceReport::new(&trace);
     match args.json {
         true => print(&format!("{}\n", report.json().map_err(|e| Error::io("write", "JSON", e.into()))?))?,

@@ -1,5 +1,6 @@
 //! Without BTF root is traced by rings of tracepoints: the same stages, and nothing is left of them.
 
+use super::privileges::Echo;
 use super::{SHORT, command, is_whole, stages, traced};
 use crate::user::nobody;
 use crate::user::ranks::is_of;
@@ -65,6 +66,32 @@ fn a_kernel_without_btf_is_traced_by_rings() {
             "{refused}"
         );
     }
+}
+
+/// The same messages by both levels: what a stage takes is of one size.
+#[test]
+fn a_program_is_traced_by_rings_as_by_programs() {
+    const NAME: &str = "a_program_is_traced_by_rings_as_by_programs";
+    if let Some(why) = may_not() {
+        return println!("SKIP: {NAME}: {why}");
+    }
+    let Some(echo) = Echo::start() else { return println!("SKIP: {NAME}: python3 is not installed") };
+    let folder = TempDir::new().unwrap();
+    let stages = |level: &str| {
+        let mut command = Command::new(nobody::program());
+        command.args(["trace", "-q", "--json", "--time", "1s", "--port", echo.port(), "--level", level]);
+        command.env("LINERATE_STATE", folder.path().join("state")).env("LINERATE_CONFIG", "");
+        let output = command.current_dir(folder.path()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((told["level"].to_string().as_str(), &told["process"]), (level, &echo.process().into()));
+        let of = &told["analysis"];
+        let [cycles, whole] = ["cycles", "whole"].map(|name| of[name].as_f64().unwrap());
+        assert!(cycles > 200.0 && whole >= 0.95 * cycles, "{of}");
+        of["stages"].as_array().unwrap().iter().map(|stage| stage["stage"].to_string()).collect::<Vec<_>>()
+    };
+    let [by_programs, by_rings] = ["1", "2"].map(stages);
+    assert_eq!(by_programs, by_rings);
 }
 
 #[test]

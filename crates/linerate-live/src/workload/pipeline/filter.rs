@@ -87,11 +87,13 @@ impl<'o> Out<'o> {
         write(&mut buffer[at..]);
     }
 
-    /// How many records of this length fit into the buffer that is under way, or into the next one where none does.
-    pub fn fits(&self, len: usize) -> usize {
-        let room =
-            self.current.as_ref().map_or(0, |buffer| self.buffer_bytes.saturating_sub(buffer.len() - HEAD));
-        if room >= len { room / len } else { (self.buffer_bytes / len).max(1) }
+    /// Adds a record that is there: for many small ones, of which each is no more than its copy.
+    #[inline]
+    pub fn put<const N: usize>(&mut self, record: &[u8; N]) {
+        match &mut self.current {
+            Some(buffer) if buffer.len() - HEAD + N <= self.buffer_bytes => buffer.extend_from_slice(record),
+            _ => self.record(N, |room| room.copy_from_slice(record)),
+        }
     }
 
     /// Hands on a buffer of this length with whatever it had.

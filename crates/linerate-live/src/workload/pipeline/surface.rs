@@ -15,12 +15,15 @@ pub const CORNERS: [[usize; 3]; 8] =
 const TETRAHEDRA: [[usize; 4]; 6] =
     [[0, 1, 2, 6], [0, 2, 3, 6], [0, 3, 7, 6], [0, 7, 4, 6], [0, 4, 5, 6], [0, 5, 1, 6]];
 
-/// Adds the triangles of a cell.
-pub fn triangles_of(corners: [[usize; 3]; 8], samples: [f32; 8], found: &mut Vec<Triangle>) {
-    let inside = samples.iter().filter(|sample| **sample < 0.0).count();
-    if inside == 0 || inside == samples.len() {
-        return;
-    }
+/// Whether the surface is in a cell: most have none.
+#[inline]
+pub fn is_crossed(samples: &[f32; 8]) -> bool {
+    let inside: usize = samples.iter().map(|sample| usize::from(*sample < 0.0)).sum();
+    inside != 0 && inside != samples.len()
+}
+
+/// Tells the triangles of a cell that is crossed.
+pub fn triangles_of(corners: [[usize; 3]; 8], samples: &[f32; 8], mut found: impl FnMut(Triangle)) {
     for tetrahedron in TETRAHEDRA {
         let crossing = |one: usize, other: usize| {
             let (a, b) = (samples[tetrahedron[one]], samples[tetrahedron[other]]);
@@ -32,13 +35,13 @@ pub fn triangles_of(corners: [[usize; 3]; 8], samples: [f32; 8], found: &mut Vec
         let (within, beyond): (Few, Few) = split(is_inside);
         match (within.slice(), beyond.slice()) {
             ([one], [a, b, c]) | ([a, b, c], [one]) => {
-                found.push([crossing(*one, *a), crossing(*one, *b), crossing(*one, *c)]);
+                found([crossing(*one, *a), crossing(*one, *b), crossing(*one, *c)]);
             }
             ([a, b], [c, d]) => {
                 let [ac, ad, bc, bd] =
                     [crossing(*a, *c), crossing(*a, *d), crossing(*b, *c), crossing(*b, *d)];
-                found.push([ac, ad, bd]);
-                found.push([ac, bd, bc]);
+                found([ac, ad, bd]);
+                found([ac, bd, bc]);
             }
             _ => {}
         }
@@ -93,7 +96,7 @@ mod tests {
             let sample = |corner: [usize; 3]| {
                 corner.iter().map(|x| (*x as f32 - 32.0).powi(2)).sum::<f32>().sqrt() - 20.1
             };
-            triangles_of(corners, corners.map(sample), &mut found);
+            triangles_of(corners, &corners.map(sample), |one| found.push(one));
         }
         let (all, truth) = (found.iter().map(area).sum::<f32>(), 4.0 * std::f32::consts::PI * 20.1 * 20.1);
         assert!((all / truth - 1.0).abs() < 0.01, "{all}, not {truth}");
@@ -106,12 +109,15 @@ mod tests {
     #[test]
     fn a_cell_on_one_side_has_no_surface() {
         let mut found = Vec::new();
-        triangles_of(CORNERS, [1.0; 8], &mut found);
-        triangles_of(CORNERS, [-1.0; 8], &mut found);
+        for of_one_side in [[1.0; 8], [-1.0; 8]] {
+            assert!(!is_crossed(&of_one_side));
+            triangles_of(CORNERS, &of_one_side, |one| found.push(one));
+        }
         assert!(found.is_empty());
         let mut one = [1.0; 8];
         one[1] = -1.0;
-        triangles_of(CORNERS, one, &mut found);
+        triangles_of(CORNERS, &one, |triangle| found.push(triangle));
+        assert!(is_crossed(&one));
         assert_eq!(found.len(), 2, "corner 1 is one of two tetrahedra");
     }
 }

@@ -6,7 +6,7 @@
 
 use super::filter::{Filter, Out, Setup, moved, nonsense, u16_at, u32_at, write_u16};
 use super::slide::same;
-use super::surface::{CORNERS, Triangle, triangles_of};
+use super::surface::{CORNERS, Triangle, is_crossed, triangles_of};
 use crate::{Error, Result};
 use std::sync::OnceLock;
 
@@ -89,7 +89,7 @@ impl Read {
             for y in at[1]..=at[1] + cells[1] {
                 let from = (z * SIDE + y) * SIDE + at[0];
                 for (sample, room) in self.volume[from..=from + cells[0]].iter().zip(&mut samples) {
-                    room.copy_from_slice(&sample.to_be_bytes());
+                    room.copy_from_slice(&sample.to_le_bytes());
                 }
             }
         }
@@ -125,7 +125,6 @@ impl Filter for Read {
 #[derive(Default)]
 pub struct Extract {
     samples: Vec<f32>,
-    found: Vec<Triangle>,
 }
 
 impl Filter for Extract {
@@ -136,55 +135,58 @@ impl Filter for Extract {
         let cells = [number(3)?, number(4)?, number(5)?];
         let samples = bytes.get(PLACE..).ok_or_else(bad)?.chunks_exact(SAMPLE);
         self.samples.clear();
-        self.samples.extend(samples.map(|four| f32::from_be_bytes([four[0], four[1], four[2], four[3]])));
+        self.samples.extend(samples.map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])));
         let is_small = cells.iter().all(|side| (1..=MOST_CELLS).contains(side));
         let count = cells.iter().map(|side| side + 1).product::<usize>();
         if !is_small || self.samples.len() != count {
             return Err(bad());
         }
         let (wide, high) = (cells[0] + 1, cells[1] + 1);
-        let samples = &self.samples;
-        let sample = |[x, y, z]: [usize; 3]| samples[((z - at[2]) * high + y - at[1]) * wide + x - at[0]];
-        self.found.clear();
-        cells_of((at, cells), &sample, &mut self.found);
-        // As many at once as fit: each by itself would cost as much as to find it.
-        let mut rest = &self.found[..];
-        while !rest.is_empty() {
-            let (some, others) = rest.split_at(out.fits(TRIANGLE).min(rest.len()));
-            out.record(TRIANGLE * some.len(), |room| {
-                for (room, triangle) in room.as_chunks_mut::<TRIANGLE>().0.iter_mut().zip(some) {
-                    for (room, number) in
-                        room.as_chunks_mut::<SAMPLE>().0.iter_mut().zip(triangle.as_flattened())
-                    {
-                        *room = number.to_be_bytes();
-                    }
-                }
-            });
-            rest = others;
-        }
+        let row = |y: usize, z: usize| &self.samples[((z - at[2]) * high + y - at[1]) * wide..][..wide];
+        cells_of((at, cells), row, |triangle| {
+            let mut record = [0; TRIANGLE];
+            for (room, number) in record.as_chunks_mut::<SAMPLE>().0.iter_mut().zip(triangle.as_flattened()) {
+                *room = number.to_le_bytes();
+            }
+            out.put(&record);
+        });
         Ok(())
     }
 }
 
-/// The triangles in all cells of a brick.
-fn cells_of((at, cells): Brick, sample: &impl Fn([usize; 3]) -> f32, found: &mut Vec<Triangle>) {
+/// The triangles in all cells of a brick, whose samples of this y and z a row has.
+fn cells_of<'s>(
+    (at, cells): Brick,
+    row: impl Fn(usize, usize) -> &'s [f32],
+    mut found: impl FnMut(Triangle),
+) {
     for z in at[2]..at[2] + cells[2] {
         for y in at[1]..at[1] + cells[1] {
-            for x in at[0]..at[0] + cells[0] {
-                let corners = CORNERS.map(|[dx, dy, dz]| [x + dx, y + dy, z + dz]);
-                triangles_of(corners, corners.map(sample), found);
+            let rows = [row(y, z), row(y + 1, z), row(y, z + 1), row(y + 1, z + 1)];
+            for x in 0..cells[0] {
+                let samples = CORNERS.map(|[dx, dy, dz]| rows[dy + 2 * dz][x + dx]);
+                if is_crossed(&samples) {
+                    let corners = CORNERS.map(|[dx, dy, dz]| [at[0] + x + dx, y + dy, z + dz]);
+                    triangles_of(corners, &samples, &mut found);
+                }
             }
         }
     }
 }
 
+/// The same of a cube of the volume.
+fn cells_of_volume(cube: Cube, found: impl FnMut(Triangle)) {
+    let samples = volume();
+    let row = |y: usize, z: usize| &samples[(z * SIDE + y) * SIDE + cube.at[0]..][..=cube.side];
+    cells_of((cube.at, [cube.side; 3]), row, found);
+}
+
 /// Finds the surface that a unit is of without a pipeline, by one thread: the triangles. To hold a stage against.
 pub fn surface_of(unit: u64, update_bytes: u64, found: &mut Vec<Triangle>) {
-    let cube = Cube::of_unit(Setup { buffer_bytes: 0, update_bytes }, unit);
-    let samples = volume();
-    let sample = |[x, y, z]: [usize; 3]| samples[(z * SIDE + y) * SIDE + x];
     found.clear();
-    cells_of((cube.at, [cube.side; 3]), &sample, found);
+    cells_of_volume(Cube::of_unit(Setup { buffer_bytes: 0, update_bytes }, unit), |triangle| {
+        found.push(triangle)
+    });
 }
 
 /// The nearest points so far, each with its depth above its shade: the lesser of two is the nearer.
@@ -280,8 +282,9 @@ impl Filter for Raster {
             return Err(nonsense("triangles"));
         }
         let drawing = self.of_unit(unit);
-        for bytes in bytes.chunks_exact(TRIANGLE) {
-            let number = |at: usize| u32_at(bytes, SAMPLE * at).map_or(0.0, f32::from_bits);
+        for bytes in bytes.as_chunks::<TRIANGLE>().0 {
+            let numbers = bytes.as_chunks::<SAMPLE>().0;
+            let number = |at: usize| f32::from_le_bytes(numbers[at]);
             let triangle = [0, 1, 2].map(|corner| [0, 1, 2].map(|axis| number(3 * corner + axis)));
             // Others' numbers may be none, or far away.
             if triangle.iter().flatten().all(|number| (0.0..=SIDE as f32).contains(number)) {
@@ -361,11 +364,8 @@ impl Filter for Merge {
 
 /// What one process makes of the volume: the image, and the number of triangles.
 fn shown(cube: Cube) -> (Vec<u8>, u64) {
-    let samples = volume();
-    let sample = |[x, y, z]: [usize; 3]| samples[(z * SIDE + y) * SIDE + x];
-    let (mut drawing, mut found) = (Drawing::new(cube), Vec::new());
-    cells_of((cube.at, [cube.side; 3]), &sample, &mut found);
-    found.iter().for_each(|triangle| drawing.draw(triangle));
+    let mut drawing = Drawing::new(cube);
+    cells_of_volume(cube, |triangle| drawing.draw(&triangle));
     (drawing.image(), drawing.triangles)
 }
 

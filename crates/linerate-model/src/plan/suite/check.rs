@@ -3,7 +3,7 @@
 use super::expand::pace;
 use super::{Claim, FACTORS, PEAK, STEP, Suite, SuiteCase, SuiteFigure, SuiteTable, TableColumn};
 use crate::plan::sizes::LONGEST_MESSAGE;
-use crate::plan::{Setting, SettingError, said_twice};
+use crate::plan::{PROFILES, Setting, SettingError, said_twice};
 use crate::unit::{Bytes, Nanoseconds, within};
 use crate::vocabulary::{Metric, Pattern, RUNGS, Rung, did_you_mean};
 use std::collections::BTreeMap;
@@ -216,6 +216,12 @@ fn check_case(case: &SuiteCase) -> Checked {
                 did_you_mean(RUNGS.iter().map(|rung| rung.id), rung, "`linerate list rungs` shows them");
             return fail(format!("no rung is called `{rung}`"), &hint);
         }
+    }
+    let shipped = || PROFILES.iter().map(|profile| profile.name);
+    if let Some(unknown) = case.profiles.iter().find(|name| !shipped().any(|known| known == name.as_str())) {
+        let names = shipped().collect::<Vec<_>>().join(", ");
+        let hint = did_you_mean(shipped(), unknown, &format!("there are {names}"));
+        return fail(format!("no profile is called `{unknown}`"), &hint);
     }
     let is_chosen = |known: &&Rung| known.chooses_engine() && case.rung.iter().any(|rung| rung == known.id);
     if let Some(rung) = RUNGS.iter().find(is_chosen) {
