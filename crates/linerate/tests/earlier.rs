@@ -144,3 +144,20 @@ fn an_earlier_history_is_of_the_same_plan() {
     let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("13 earlier runs of this plan"), "{told}");
 }
+
+#[test]
+fn a_page_is_called_by_what_it_shows() {
+    let state = tempfile::TempDir::new().unwrap();
+    for (name, bytes) in recordings() {
+        let path = state.path().join(format!("{name}.jsonl"));
+        std::fs::write(&path, bytes).unwrap();
+        let page = output(state.path(), &["report", path.to_str().unwrap(), "--format", "html", "-o", "-"]);
+        let told = ["The comparison</h2>", "The ladder</h2>"].map(|section| page.contains(section));
+        let expected = match name.as_str() {
+            "ab" => [true, false],
+            "ladder" | "simulated" => [false, true],
+            _ => [false, false],
+        };
+        assert_eq!(told, expected, "{name}");
+    }
+}

@@ -119,7 +119,7 @@ fn header(sheets: &[Sheet]) -> Markup {
 /// What was asked: by a ladder where the rate goes, by suites what each is about.
 fn headline(sheets: &[Sheet]) -> String {
     if !sheets.iter().all(has_no_ladder) {
-        return "Where the rate goes between memory and the network".into();
+        return first_section(sheets).0.into();
     }
     if sheets.iter().all(|sheet| sheet.report.imported.is_some()) {
         return "What other tools measured".into();
@@ -150,7 +150,7 @@ fn contents(sheets: &[Sheet], figures: &[Figure]) -> Markup {
     html! {
         nav.contents aria-label="Sections" {
             ul {
-                @if !sheets.iter().all(has_no_ladder) { li { a href="#ladder-section" { "The ladder" } } }
+                @if !sheets.iter().all(has_no_ladder) { li { a href="#ladder-section" { (first_section(sheets).1) } } }
                 @for group in groups { li { a href={ "#" (group.id) } { (group.title) } } }
                 @if matrix::are_any(sheets) { li { a href="#matrix" { "Each host with the others" } } }
                 @if imported::are_any(sheets) { li { a href="#imported" { "Other tools" } } }
@@ -172,6 +172,22 @@ fn has_no_ladder(sheet: &Sheet) -> bool {
         && matches!(sheet.report.shows(), Shows::Suites(_) | Shows::Imported(_) | Shows::Matrix(_))
 }
 
+/// What pages of the ladder's rungs ask, and what their first section is called; those of several kinds show the ladder.
+fn first_section(sheets: &[Sheet]) -> (&'static str, &'static str) {
+    const LADDER: (&str, &str) = ("Where the rate goes between memory and the network", "The ladder");
+    let of = |sheet: &Sheet| match sheet.report.shows() {
+        Shows::Comparison(_) => ("What a change makes", "The comparison"),
+        Shows::Diagnosis(..) => ("What holds the rate back", "The experiments"),
+        Shows::Tuning(_) => ("Which settings gain, and how much", "The search"),
+        Shows::Ladder | Shows::Suites(_) | Shows::Matrix(_) | Shows::Imported(_) => LADDER,
+    };
+    let all: BTreeSet<_> = sheets.iter().map(of).collect();
+    match all.into_iter().collect::<Vec<_>>()[..] {
+        [only] => only,
+        _ => LADDER,
+    }
+}
+
 fn ladder(sheets: &[Sheet], figures: &[Figure], pictures: &[String]) -> Markup {
     let here = figures.iter().zip(pictures).filter(|(figure, _)| plot::is_first(&figure.id));
     if sheets.iter().all(has_no_ladder) {
@@ -179,7 +195,7 @@ fn ladder(sheets: &[Sheet], figures: &[Figure], pictures: &[String]) -> Markup {
     }
     html! {
         section id="ladder-section" aria-labelledby="ladder-title" {
-            h2 id="ladder-title" { "The ladder" }
+            h2 id="ladder-title" { (first_section(sheets).1) }
             @for (figure, picture) in here { (plot::figure(figure, picture)) }
             @for sheet in sheets.iter().filter(|sheet| !sheet.report.ladder.is_empty()) { (tables::ladder(sheet)) }
             @if sheets.len() > 1 { (tables::beside(sheets)) }

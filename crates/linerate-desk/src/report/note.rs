@@ -225,9 +225,10 @@ fn left_out(report: &Report) -> Vec<Note> {
     reasons.into_iter().map(note).collect()
 }
 
-/// What was left out for the same reason is said together.
+/// What was left out for the same reason is said together, and once.
 fn add(reasons: &mut Vec<(String, Vec<String>)>, why: String, what: String) {
     match reasons.iter_mut().find(|(known, _)| *known == why) {
+        Some((_, all)) if all.contains(&what) => {}
         Some((_, all)) => all.push(what),
         None => reasons.push((why, vec![what])),
     }

@@ -27,7 +27,7 @@ pub(super) fn of_case(plan: &Plan, recording: &Recording, rung: &Rung, one: &Wan
 
 /// A suite that leaves it to longer profiles.
 fn left_to_longer(plan: &Plan, case: &Case) -> Option<Reason> {
-    let profiles = &plan.view.suites().iter().find_map(|suite| suite.case(&case.id))?.profiles;
+    let profiles = &plan.view.suites().iter().find_map(|suite| suite.case_of(&case.id))?.profiles;
     let (longer, own) = (profiles.first()?, &plan.profile.name);
     let why = format!("left to {}: it takes longer than all of {own} should", profiles.join(" and "));
     let hint = format!("--profile {longer}");

@@ -293,11 +293,6 @@ impl Suite {
         self.cases.iter().flat_map(|case| case.rung.iter().chain(case.load.iter().map(|load| &load.rung)))
     }
 
-    /// Its case of this name in a recording.
-    pub fn case(&self, name: &str) -> Option<&SuiteCase> {
-        self.cases.iter().find(|case| self.case_name(&case.id) == name)
-    }
-
     /// What one of its cases is called in a recording, where those of several suites stand.
     pub fn case_name(&self, id: &str) -> String {
         format!("{}.{id}", self.name)

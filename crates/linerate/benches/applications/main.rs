@@ -23,6 +23,7 @@ mod sessions;
 mod striped;
 mod surface;
 
+use linerate::pattern::Awake;
 use row::Row;
 use serde_json::json;
 use std::fs::File;
@@ -50,6 +51,12 @@ fn main() -> ExitCode {
     let is_name = |word: &&String| !word.starts_with("--") && !options.contains(&Some((*word).clone()));
     let names: Vec<&String> = arguments.iter().filter(is_name).collect();
     let is_wanted = |name: &str| names.is_empty() || names.iter().any(|part| name.contains(part.as_str()));
+    // As in a run: who sleeps is woken on a CPU that is awake.
+    let cpus = linerate_sys::thread::allowed_cpus().unwrap_or_default();
+    let awake = Awake::keep(&cpus);
+    if awake.is_none() {
+        eprintln!("CPUs are not kept awake: threads of idle priority are not to be had");
+    }
     println!(
         "{:46} {:>22}  {:>4}  {:28}  medians, ours against the other's",
         "row", "times as quick", "n", "aim"

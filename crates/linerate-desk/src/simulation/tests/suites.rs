@@ -1,10 +1,11 @@
 //! Suites on a made-up machine: what was put in comes out of their figures and conclusions.
 
-use super::{plan, run};
+use super::{begun, plan, run};
 use crate::analysis::{ClaimOutcome, Holds, SuiteValues, analyse};
 use crate::diagnosis::diagnose;
 use crate::plan::{Applies, HostId, Pairs, Plan, Suite, View, Why, World};
-use crate::record::{Recording, SessionRecord};
+use crate::record::{NotMeasured, Recording, SessionRecord};
+use crate::schedule::{Passes, Schedule};
 use crate::simulation::machine::Machine;
 use crate::vocabulary::SUITES;
 
@@ -42,6 +43,17 @@ fn every_shipped_suite_runs_and_draws() {
             assert!(!is_told || !empty, "{} of {}", figure.figure.id, entry.name);
         }
     }
+}
+
+#[test]
+fn what_a_profile_has_no_time_for_is_left_to_longer_ones() {
+    let is_left = |profile: &str| {
+        let of = of_suite(Suite::shipped("transfer").unwrap(), |plan| plan.profile.name = profile.into());
+        let schedule = Passes::new(&of, &begun(&of));
+        let is_it = |one: &NotMeasured| one.reason.hint == "--profile standard";
+        schedule.unavailable().iter().any(is_it)
+    };
+    assert_eq!(["quick", "standard"].map(is_left), [true, false]);
 }
 
 #[test]

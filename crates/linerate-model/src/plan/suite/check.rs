@@ -1,7 +1,7 @@
 //! Whether a plan file can be carried out: its names against the vocabulary, its numbers against their limits.
 
 use super::expand::pace;
-use super::{Claim, FACTORS, PEAK, STEP, Suite, SuiteCase, SuiteFigure, SuiteTable, TableColumn};
+use super::{Claim, FACTORS, PEAK, Roles, STEP, Suite, SuiteCase, SuiteFigure, SuiteTable, TableColumn};
 use crate::plan::sizes::LONGEST_MESSAGE;
 use crate::plan::{PROFILES, Setting, SettingError, said_twice};
 use crate::unit::{Bytes, Nanoseconds, within};
@@ -14,6 +14,14 @@ const MOST: usize = 256;
 const MOST_FLOWS: u32 = 1000;
 /// The longest trial.
 const LONGEST_NS: f64 = 1000e9;
+
+/// Roles that a pattern has not: why, and what to try.
+const IMPOSSIBLE: &[(Pattern, &[Roles], &str, &str)] = &[(
+    Pattern::Monitor,
+    &[Roles::Back, Roles::FanIn],
+    "a monitor asks from the first host, and the others answer",
+    "roles = \"fan-out\", \"there\", \"multi-pair\" or \"halves\"",
+)];
 
 /// Why a plan file cannot be carried out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -134,10 +142,29 @@ impl Suite {
                 self.check_id(place, level)?;
             }
         }
-        match levels.contains_key("case") {
-            true => Ok(()),
-            false => Err(SuiteError::new(format!("{place}: of which case?"), "say case = \"ID\"")),
+        match levels.get("case") {
+            Some(id) => levels.get("size").map_or(Ok(()), |size| self.check_size(place, id, size)),
+            None => Err(SuiteError::new(format!("{place}: of which case?"), "say case = \"ID\"")),
         }
+    }
+
+    /// A size that a case has not would be found nowhere, and what it is asked for never be told.
+    fn check_size(&self, place: &str, id: &str, size: &str) -> Checked {
+        let bytes =
+            |text: &str| text.parse().ok().or_else(|| text.parse().ok().map(|Bytes(bytes)| bytes as f64));
+        let sizes: Vec<&str> = self
+            .cases
+            .iter()
+            .filter(|case| case.id == id)
+            .flat_map(|case| &case.sizes)
+            .map(String::as_str)
+            .collect();
+        let is_it = |known: &&str| *known == "ladder" || bytes(known) == bytes(size);
+        if [PEAK, STEP].contains(&size) || sizes.iter().any(is_it) {
+            return Ok(());
+        }
+        let what = format!("{place}: case `{id}` has no size `{size}`");
+        Err(SuiteError::new(what, format!("it has {}", sizes.join(", "))))
     }
 
     pub(super) fn check_id(&self, place: &str, id: &str) -> Checked {
@@ -222,6 +249,11 @@ fn check_case(case: &SuiteCase) -> Checked {
         let names = shipped().collect::<Vec<_>>().join(", ");
         let hint = did_you_mean(shipped(), unknown, &format!("there are {names}"));
         return fail(format!("no profile is called `{unknown}`"), &hint);
+    }
+    if let Some((.., why, hint)) = IMPOSSIBLE.iter().find(|(pattern, roles, ..)| {
+        *pattern == case.pattern && case.roles.iter().any(|role| roles.contains(role))
+    }) {
+        return fail((*why).into(), hint);
     }
     let is_chosen = |known: &&Rung| known.chooses_engine() && case.rung.iter().any(|rung| rung == known.id);
     if let Some(rung) = RUNGS.iter().find(is_chosen) {
@@ -321,6 +353,8 @@ mod tests {
             ("flows = [0]", "case `one`: 0 connections"),
             ("flows = [1001]", "case `one`: 1001 connections"),
             ("clients = [2000]", "case `one`: 2000 connections"),
+            ("pattern = \"monitor\"\nroles = \"fan-in\"", "case `one`: a monitor asks from the first host"),
+            ("profiles = [\"long\"]", "case `one`: no profile is called `long`"),
             ("pace = \"fast\"", "case `one`: `fast` is no pace"),
             ("trial = \"1h\"", "case `one`: a trial of `1h`: it is more than 1000 s"),
             ("pace = \"1GB\"", "case `one`: `1GB` is no pace"),
@@ -366,6 +400,10 @@ mod tests {
             ),
             (&format!("{claim}above = 1.0\n{of}\napplies = {{ product = \"1s\" }}"), "a product of `1s`"),
             (&format!("{claim}above = 1.0\nof = {{ size = \"1\" }}"), "of which case?"),
+            (
+                &format!("{claim}above = 1.0\nof = {{ case = \"one\", size = \"3KiB\" }}"),
+                "case `one` has no size `3KiB`",
+            ),
             (
                 &format!("{claim}above = 1.0\nof = {{ case = \"one\", sise = \"1\" }}"),
                 "no factor is called `sise`",
