@@ -337,8 +337,11 @@ globalThis.linerateCharts = (() => {
       const base = pixel(figure.kind === "bars" ? Math.max(0, start) : point.x);
       const isInside = figure.kind === "bars" && point.x > 0 && Math.min(from, pixel(start + point.x)) - base > width + 14;
       if (isInside) return { said, at: base + 6, width, inside: true };
-      const beyond = Math.max(end, pixel(start + point.x), pixel(0)) + 8;
-      return { said, at: beyond, width, inside: false };
+      const beyond = Math.max(end, pixel(start + point.x), pixel(0)) + 8, before = from - 8 - width;
+      // An interval that goes on past the edge leaves no room behind it.
+      const edge = left + across + (noted ? 0 : right);
+      const at = beyond + width <= edge ? beyond : before >= left ? before : Math.max(left, edge - width);
+      return { said, at, width, inside: false };
     }));
     const whiskers = shown.map((one, nth) => one.points.map((point, at) => (
       one.ghost || segment || point.low === null || point.high === null || point.n === 0 ? null : [pixel(starts[nth][at] + point.low), pixel(starts[nth][at] + point.high)])));

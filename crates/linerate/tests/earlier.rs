@@ -155,8 +155,8 @@ fn a_page_is_called_by_what_it_shows() {
         let told = ["The comparison</h2>", "The ladder</h2>"].map(|section| page.contains(section));
         let expected = match name.as_str() {
             "ab" => [true, false],
-            "ladder" | "simulated" => [false, true],
-            _ => [false, false],
+            "suite" | "hot-spot" | "iperf3-tcp" => [false, false],
+            _ => [false, true],
         };
         assert_eq!(told, expected, "{name}");
     }

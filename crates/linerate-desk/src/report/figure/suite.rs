@@ -214,8 +214,10 @@ fn categories(sheet: &Sheet, values: &FigureValues, paper: &str, here: &[&'stati
     let rows = values.series.iter().flat_map(|one| one.points.iter().map(move |point| (one, point)));
     let named = rows.map(|(one, point)| {
         let at = &point.said;
-        let is_enough = is_alone || one.words.label.is_empty();
-        (if is_enough { at.clone() } else { format!("{at}, {}", one.words.label) }, point)
+        let label = if is_alone && !at.is_empty() { "" } else { one.words.label.as_str() };
+        // Where nothing is set and nothing tells it from others there is no name.
+        let parts = [at.as_str(), label].into_iter().filter(|part| !part.is_empty());
+        (parts.collect::<Vec<_>>().join(", "), point)
     });
     rows_of(Kind::Bars, sheet, values, named.collect(), (paper, here))
 }

@@ -71,28 +71,36 @@ impl<'o> Out<'o> {
         Out { boxes, pool, buffer_bytes, current: None, stopped: false, waited_ns: 0, bytes: 0, watch }
     }
 
+    /// A buffer with nothing in it but room for its head, whatever it had.
+    fn fresh(pool: &Pool) -> Buffer {
+        let mut buffer = pool.take();
+        buffer.resize(HEAD, 0);
+        buffer
+    }
+
     /// Adds a record of this length, which `write` fills; it is never longer than a buffer.
     pub fn record(&mut self, len: usize, write: impl FnOnce(&mut [u8])) {
         if self.current.as_ref().is_some_and(|buffer| buffer.len() - HEAD + len > self.buffer_bytes) {
             self.flush();
         }
-        let buffer = self.current.get_or_insert_with(|| {
-            let mut buffer = self.pool.take();
-            // Whatever it had.
-            buffer.resize(HEAD, 0);
-            buffer
-        });
+        let buffer = self.current.get_or_insert_with(|| Out::fresh(self.pool));
         let at = buffer.len();
         buffer.resize(at + len, 0);
         write(&mut buffer[at..]);
     }
 
-    /// Adds a record that is there: for many small ones, of which each is no more than its copy.
+    /// Adds a short record of a fixed length, of which there are many: what it costs is little more than to write it.
     #[inline]
-    pub fn put<const N: usize>(&mut self, record: &[u8; N]) {
-        match &mut self.current {
-            Some(buffer) if buffer.len() - HEAD + N <= self.buffer_bytes => buffer.extend_from_slice(record),
-            _ => self.record(N, |room| room.copy_from_slice(record)),
+    pub fn put<const N: usize>(&mut self, write: impl FnOnce(&mut [u8; N])) {
+        let has_room = |buffer: &Buffer| buffer.len() - HEAD + N <= self.buffer_bytes;
+        if !self.current.as_ref().is_some_and(has_room) {
+            self.flush();
+        }
+        let buffer = self.current.get_or_insert_with(|| Out::fresh(self.pool));
+        let at = buffer.len();
+        buffer.resize(at + N, 0);
+        if let Some(room) = buffer[at..].first_chunk_mut() {
+            write(room);
         }
     }
 

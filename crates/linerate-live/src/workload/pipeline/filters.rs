@@ -18,7 +18,7 @@ const FILTERS: &[(&str, New)] = &[
     ("slide.subsample", |_| Box::new(slide::Subsample)),
     ("slide.view", |setup| Box::new(slide::View::new(setup))),
     ("volume.read", |setup| Box::new(volume::Read::new(setup))),
-    ("volume.extract", |_| Box::new(volume::Extract::default())),
+    ("volume.extract", |_| Box::new(volume::Extract)),
     ("volume.raster", |setup| Box::new(volume::Raster::new(setup))),
     ("volume.merge", |setup| Box::new(volume::Merge::new(setup))),
 ];

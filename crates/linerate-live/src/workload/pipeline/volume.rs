@@ -122,10 +122,7 @@ impl Filter for Read {
 }
 
 /// Finds the triangles of bricks.
-#[derive(Default)]
-pub struct Extract {
-    samples: Vec<f32>,
-}
+pub struct Extract;
 
 impl Filter for Extract {
     fn take(&mut self, _unit: u64, bytes: &[u8], out: &mut Out<'_>) -> Result<()> {
@@ -133,38 +130,57 @@ impl Filter for Extract {
         let number = |at: usize| u16_at(bytes, 2 * at).ok_or_else(bad);
         let at = [number(0)?, number(1)?, number(2)?];
         let cells = [number(3)?, number(4)?, number(5)?];
-        let samples = bytes.get(PLACE..).ok_or_else(bad)?.chunks_exact(SAMPLE);
-        self.samples.clear();
-        self.samples.extend(samples.map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])));
+        let samples = bytes.get(PLACE..).ok_or_else(bad)?.as_chunks::<SAMPLE>().0;
         let is_small = cells.iter().all(|side| (1..=MOST_CELLS).contains(side));
         let count = cells.iter().map(|side| side + 1).product::<usize>();
-        if !is_small || self.samples.len() != count {
+        if !is_small || samples.len() != count {
             return Err(bad());
         }
         let (wide, high) = (cells[0] + 1, cells[1] + 1);
-        let row = |y: usize, z: usize| &self.samples[((z - at[2]) * high + y - at[1]) * wide..][..wide];
+        let row = |y: usize, z: usize| &samples[((z - at[2]) * high + y - at[1]) * wide..][..wide];
         cells_of((at, cells), row, |triangle| {
-            let mut record = [0; TRIANGLE];
-            for (room, number) in record.as_chunks_mut::<SAMPLE>().0.iter_mut().zip(triangle.as_flattened()) {
-                *room = number.to_le_bytes();
-            }
-            out.put(&record);
+            out.put(|record: &mut [u8; TRIANGLE]| {
+                for (room, number) in
+                    record.as_chunks_mut::<SAMPLE>().0.iter_mut().zip(triangle.as_flattened())
+                {
+                    *room = number.to_le_bytes();
+                }
+            });
         });
         Ok(())
     }
 }
 
+/// A sample, as memory or a buffer has it.
+trait Sample: Copy {
+    fn value(self) -> f32;
+}
+
+impl Sample for f32 {
+    #[inline]
+    fn value(self) -> f32 {
+        self
+    }
+}
+
+impl Sample for [u8; SAMPLE] {
+    #[inline]
+    fn value(self) -> f32 {
+        f32::from_le_bytes(self)
+    }
+}
+
 /// The triangles in all cells of a brick, whose samples of this y and z a row has.
-fn cells_of<'s>(
+fn cells_of<'s, S: Sample + 's>(
     (at, cells): Brick,
-    row: impl Fn(usize, usize) -> &'s [f32],
+    row: impl Fn(usize, usize) -> &'s [S],
     mut found: impl FnMut(Triangle),
 ) {
     for z in at[2]..at[2] + cells[2] {
         for y in at[1]..at[1] + cells[1] {
             let rows = [row(y, z), row(y + 1, z), row(y, z + 1), row(y + 1, z + 1)];
             for x in 0..cells[0] {
-                let samples = CORNERS.map(|[dx, dy, dz]| rows[dy + 2 * dz][x + dx]);
+                let samples = CORNERS.map(|[dx, dy, dz]| rows[dy + 2 * dz][x + dx].value());
                 if is_crossed(&samples) {
                     let corners = CORNERS.map(|[dx, dy, dz]| [at[0] + x + dx, y + dy, z + dz]);
                     triangles_of(corners, &samples, &mut found);
