@@ -34,6 +34,11 @@ pub(super) fn starts(text: &str) -> Vec<usize> {
     scan::spans(text).into_iter().map(|span| span.from).collect()
 }
 
+/// Where documents begin and end.
+pub(super) fn places(text: &str) -> Vec<(usize, usize)> {
+    scan::spans(text).into_iter().map(|span| (span.from, span.to)).collect()
+}
+
 /// The documents of a run, what is around them and what they lack as doubts; at least one.
 pub(super) fn documents(run: &Run, draft: &mut Draft) -> Read<Vec<Value>> {
     if run.text.bytes().filter(|byte| b"[{".contains(byte)).count() > MOST_CONTAINERS {

@@ -202,3 +202,11 @@ pub(super) fn refuse_others(text: &str) -> Read<()> {
     let known = OTHERS.iter().find(|kind| (kind.is_it)(text));
     known.map_or(Ok(()), |kind| refuse(kind.what, kind.hint))
 }
+
+/// What another tool wrote that is not read, beside what is.
+pub(super) fn beside(text: &str) -> Vec<String> {
+    let known = OTHERS.iter().filter(|kind| (kind.is_it)(text));
+    known
+        .map(|kind| format!("a part of it is not read: {}", kind.what.trim_start_matches("it is ")))
+        .collect()
+}
