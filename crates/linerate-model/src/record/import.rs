@@ -36,6 +36,7 @@ mod xfr;
 use super::{Event, Imported, Original, SCHEMA, Source};
 use crate::vocabulary::{TOOLS, Tool};
 use importer::{IMPORTERS, Importer};
+use mixed::tellers;
 use run::{Run, all_runs};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -161,14 +162,20 @@ fn head(text: &str, most: usize) -> &str {
 /// The lines of the recordings of a file, one a run, but for the last line of each, which says how it ended.
 pub fn import(bytes: &[u8], given: &Given) -> Result<Vec<Vec<Event>>, Refusal> {
     let mut decoded = encoding::decoded(bytes, &given.file)?;
-    let text = exponent::mended(launcher::blanked(&decoded.text), &mut decoded.doubts);
-    let tellers = mixed::tellers(&text, given.tool.as_deref(), &mut decoded.doubts)?;
+    let mut voices = launcher::voices(&decoded.text);
+    for (_, text) in &mut voices {
+        exponent::mend(text, &mut decoded.doubts);
+    }
+    let tellers = tellers(&voices, given.tool.as_deref(), &mut decoded.doubts)?;
     let runs = all_runs(&tellers)?;
     let sha256: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     let (mut drafts, mut refusals) = (Vec::new(), Vec::new());
-    for (number, (importer, run)) in (1..).zip(&runs) {
+    for (number, (importer, name, run)) in (1..).zip(&runs) {
         match draft(run, importer) {
-            Ok(draft) => drafts.push((number, (*importer, run), draft)),
+            Ok(mut draft) => {
+                draft.fact("lines of", name.map(String::from));
+                drafts.push((number, (*importer, run), draft));
+            }
             Err(refusal) => refusals.push((number, importer.tool, refusal)),
         }
     }
@@ -243,11 +250,15 @@ const USUAL_ENDS: [&str; 2] = ["interrupted by timer", "interrupt again to force
 
 /// Whether a line says that something went wrong.
 fn complains(text: &str) -> bool {
-    const WORDS: [&str; 14] = [
+    const WORDS: [&str; 18] = [
         "error",
         "fail",
         "refused",
         "unable",
+        "could not",
+        "couldn't",
+        "not found",
+        "are you sure",
         "interrupt",
         "timed out",
         "abort",

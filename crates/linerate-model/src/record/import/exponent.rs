@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The text with a plus in each place where one was lost, so that what stands in it stays where it was: digits, a point, digits, an `e`, a blank and two or three digits.
-pub(super) fn mended<'t>(text: Cow<'t, str>, doubts: &mut Vec<String>) -> Cow<'t, str> {
+/// Puts a plus in each place of a text where one was lost, so that what stands in it stays where it was: digits, a point, digits, an `e`, a blank and two or three digits.
+pub(super) fn mend(text: &mut Cow<'_, str>, doubts: &mut Vec<String>) {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let is_one = |at: usize| {
@@ -18,7 +18,7 @@ pub(super) fn mended<'t>(text: Cow<'t, str>, doubts: &mut Vec<String>) -> Cow<'t
     };
     let places: Vec<usize> = (0..bytes.len()).filter(|at| is_one(*at)).collect();
     if places.is_empty() {
-        return text;
+        return;
     }
     let (mut made, mut from) = (String::with_capacity(text.len()), 0);
     for at in &places {
@@ -27,11 +27,9 @@ pub(super) fn mended<'t>(text: Cow<'t, str>, doubts: &mut Vec<String>) -> Cow<'t
         from = at + 1;
     }
     made += &text[from..];
-    doubts.push(format!(
-        "the plus of {} numbers was lost on the way, as in `5.924e 06`: they are read with it",
-        places.len()
-    ));
-    made.into()
+    let numbers = crate::unit::counted(places.len(), "number");
+    doubts.push(format!("the plus of {numbers} was lost on the way, as in `5.924e 06`, and is read"));
+    *text = made.into();
 }
 
 /// Whether digits, a point and digits stand at the end.

@@ -14,7 +14,11 @@ struct Sign {
 
 const SIGNS: &[Sign] = &[
     Sign { tool: "iperf3", words: &["iperf3: ", "Usage: iperf3 "], server: "iperf3 -s" },
-    Sign { tool: "nuttcp", words: &["nuttcp-t: ", "nuttcp-r: ", "Usage: nuttcp"], server: "nuttcp -S" },
+    Sign {
+        tool: "nuttcp",
+        words: &["nuttcp-t: ", "nuttcp-r: ", "invalid ctlport", "invalid format option", "Usage: nuttcp"],
+        server: "nuttcp -S",
+    },
     Sign {
         tool: "iperf2",
         words: &["tcp connect failed: ", "connect failed: ", "read failed: ", "Usage: iperf ", "iperf: "],
@@ -51,6 +55,7 @@ const SIGNS: &[Sign] = &[
 
 /// What is said, in small letters, and what to try; `{server}` is what runs at the other host.
 const CAUSES: &[(&[&str], &str)] = &[
+    (&["not found", "not recognized"], "install it, or run it where it is"),
     (&["busy"], "wait until its server is free"),
     (
         &["name or service", "unknown host", "name resolution", "could not be resolved"],
@@ -73,7 +78,7 @@ const CAUSES: &[(&[&str], &str)] = &[
         &["timed out", "timeout", "no messages were received"],
         "see that {server} runs at the other host, and that no packet filter drops its port",
     ),
-    (&["usage", "synopsis", "option", "parameter"], "an option of it was wrong or missing"),
+    (&["usage", "synopsis", "option", "parameter", "invalid"], "an option of it was wrong or missing"),
     (&["permission", "not permitted"], "see who may run it"),
 ];
 
@@ -113,7 +118,7 @@ pub(super) fn refuse_failed(text: &str) -> Read<()> {
     let Some(sign) = text.lines().find_map(of) else { return refuse_not_run(text) };
     let its = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     // What it says of a failure, else its first line of those.
-    let said = its().find(|line| complains(line) || line.contains(": ") && of(line).is_some());
+    let said = its().find(|line| complains(line) && of(line).is_some());
     let said = said.or(its().find(|line| of(line).is_some())).unwrap_or_default();
     refuse(format!("{} measured nothing: {}", sign.tool, start(said, LONGEST)), again(sign.tool, said))
 }

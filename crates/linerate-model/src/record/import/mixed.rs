@@ -9,6 +9,8 @@ use std::borrow::Cow;
 /// where it was.
 pub(super) struct Teller<'t> {
     pub importer: &'static Importer,
+    /// Whose lines they are, where lines of several are mixed.
+    pub name: Option<&'t str>,
     pub text: Cow<'t, str>,
 }
 
@@ -19,27 +21,52 @@ struct Part {
     to: usize,
 }
 
-/// Who wrote a text, of those that are to be read, and what is not read of it.
+/// Who wrote the texts of a file, of those that are to be read, and what is not read of it: a text a name, where lines of
+/// several are mixed.
 pub(super) fn tellers<'t>(
-    text: &'t str,
+    voices: &'t [(Option<String>, Cow<'t, str>)],
     tool: Option<&str>,
     doubts: &mut Vec<String>,
 ) -> Read<Vec<Teller<'t>>> {
+    let mut all = Vec::new();
+    let mut refusal = None;
+    for (name, text) in voices {
+        match of_text(text, tool, doubts) {
+            Ok(tellers) => {
+                all.extend(tellers.into_iter().map(|teller| Teller { name: name.as_deref(), ..teller }))
+            }
+            Err(refused) => {
+                let of = name.as_deref().unwrap_or_default();
+                doubts.push(format!("the lines of {of} are left out: {}", refused.what));
+                refusal = refusal.or(Some(refused));
+            }
+        }
+    }
+    match refusal {
+        Some(refusal) if all.is_empty() => Err(refusal),
+        _ => Ok(all),
+    }
+}
+
+fn of_text<'t>(text: &'t str, tool: Option<&str>, doubts: &mut Vec<String>) -> Read<Vec<Teller<'t>>> {
     let first = importer(text, tool)?;
     let parts = parts(text);
-    let alone = |importer: &'static Importer| Teller { importer, text: alone(text, &parts, importer).into() };
+    let whole = || vec![Teller { importer: first, name: None, text: text.into() }];
+    let alone = |importer: &'static Importer| Teller {
+        importer,
+        name: None,
+        text: alone(text, &parts, importer).into(),
+    };
     if tool.is_some() {
         if !parts.iter().any(|part| part.importer.tool == first.tool) {
-            return Ok(vec![Teller { importer: first, text: text.into() }]);
+            return Ok(whole());
         }
-        for part in parts.iter().filter(|part| part.importer.tool != first.tool) {
+        doubts.extend(parts.iter().filter(|part| part.importer.tool != first.tool).map(|part| {
             let line = |at: usize| text[..at].bytes().filter(|byte| *byte == b'\n').count();
             let (from, to) = (line(part.from) + 1, line(part.to).max(line(part.from) + 1));
-            doubts.push(format!(
-                "lines {from} to {to} are of {}, and not read: --tool names {}",
-                part.importer.tool, first.tool
-            ));
-        }
+            let other = part.importer.tool;
+            format!("lines {from} to {to} are of {other}, and not read: --tool names {}", first.tool)
+        }));
         return Ok(vec![alone(first)]);
     }
     doubts.extend(own::beside(text));
@@ -47,7 +74,7 @@ pub(super) fn tellers<'t>(
     importers.sort_by_key(|one| one.tool);
     importers.dedup_by_key(|one| one.tool);
     if importers.is_empty() {
-        return Ok(vec![Teller { importer: first, text: text.into() }]);
+        return Ok(whole());
     }
     Ok(importers.into_iter().map(alone).collect())
 }
@@ -92,13 +119,15 @@ fn pieces(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let from = at;
-        while spans.next_if(|(begin, _)| *begin < from).is_some() {}
-        let end = match spans.next_if(|(begin, _)| *begin == from) {
-            Some((_, end)) => end,
-            None => from + text[from..].find('\n').map_or(text.len() - from, |line| line + 1),
+        while spans.next_if(|(begin, ..)| *begin < from).is_some() {}
+        let line = from + text[from..].find('\n').map_or(text.len() - from, |line| line + 1);
+        // One that breaks off is known by all that follows, which may be of another tool.
+        let (end, next) = match spans.next_if(|(begin, ..)| *begin == from) {
+            Some((_, end, is_closed)) => (end, if is_closed { end } else { line }),
+            None => (line, line),
         };
-        at = end;
-        (end > from).then(|| (from, text[from..end].trim_end()))
+        at = next;
+        (next > from).then(|| (from, text[from..end].trim_end()))
     })
 }
 

@@ -15,17 +15,20 @@ pub(super) struct Run<'t> {
     pub head: &'t str,
 }
 
+/// A run with who reads it, and whose lines they are where lines of several are mixed.
+type Told<'t> = (&'static Importer, Option<&'t str>, Run<'t>);
+
 /// The runs of all tools that wrote into a file, in its order.
-pub(super) fn all_runs<'t>(tellers: &'t [Teller<'t>]) -> Read<Vec<(&'static Importer, Run<'t>)>> {
+pub(super) fn all_runs<'t>(tellers: &'t [Teller<'t>]) -> Read<Vec<Told<'t>>> {
     let mut all = Vec::new();
     for teller in tellers {
         let runs = runs(&teller.text, teller.importer)?;
-        all.extend(runs.into_iter().map(|run| (teller.importer, run)));
+        all.extend(runs.into_iter().map(|run| (teller.importer, teller.name, run)));
     }
     if tellers.len() > 1 {
-        all.retain(|(_, run)| !run.text.trim().is_empty());
-        all.iter_mut().for_each(|(_, run)| run.skip_blanks());
-        all.sort_by_key(|(_, run)| run.from);
+        all.retain(|(.., run)| !run.text.trim().is_empty());
+        all.iter_mut().for_each(|(.., run)| run.skip_blanks());
+        all.sort_by_key(|(.., run)| run.from);
     }
     if all.len() > MOST_RUNS {
         return too_many_runs();
@@ -38,13 +41,13 @@ fn too_many_runs<T>() -> Read<T> {
 }
 
 impl Run<'_> {
-    /// Leaves out the lines before the first that is not blank.
+    /// Leaves out what is blank before its first line and behind its last.
     fn skip_blanks(&mut self) {
         let blank = self.text.len() - self.text.trim_start().len();
         let blank = self.text[..blank].rfind('\n').map_or(0, |at| at + 1);
         self.line += self.text[..blank].bytes().filter(|byte| *byte == b'\n').count() as u64;
         self.from += blank;
-        self.text = &self.text[blank..];
+        self.text = self.text[blank..].trim_end();
     }
 }
 
