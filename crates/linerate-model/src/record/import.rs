@@ -162,7 +162,7 @@ fn head(text: &str, most: usize) -> &str {
 /// The lines of the recordings of a file, one a run, but for the last line of each, which says how it ended.
 pub fn import(bytes: &[u8], given: &Given) -> Result<Vec<Vec<Event>>, Refusal> {
     let mut decoded = encoding::decoded(bytes, &given.file)?;
-    let mut voices = launcher::voices(&decoded.text);
+    let mut voices = launcher::voices(&decoded.text)?;
     for (_, text) in &mut voices {
         exponent::mend(text, &mut decoded.doubts);
     }

@@ -124,6 +124,15 @@ fn the_columns_of_iperf_2_2_are_read_by_their_names() {
     let udp = "time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,bytes,speed,jitter,errors,datagrams,errpercent,outoforder,readcnt,readtimeo,readerrlen,pps\n\
                +0000:20240511132711.441,10.0.0.1,40022,10.0.0.2,5001,1,0.0,10.0,12500000,10000000,0.021,2,8503,0.024,0,8501,0,0,850.3\n";
     let again = udp.replace("40022", "40023");
+    // Of streams and of datagrams there are as many columns.
+    let tcp = "time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,bytes,speed,readcnt,bin0,bin1,bin2,bin3,bin4,bin5,bin6,bin7\n\
+               +0000:20240511132600.000,10.0.0.1,40021,10.0.0.2,5001,1,0.0,10.0,12500000,10000000,9,1,1,1,1,1,1,1,2\n";
+    for log in [tcp.to_owned() + udp, udp.to_owned() + tcp] {
+        let runs = each(log.as_bytes(), None).unwrap();
+        let transports: Vec<_> = runs.iter().map(|run| run.rows[0].transport.clone().unwrap()).collect();
+        let wanted = if log.starts_with(udp) { ["udp", "tcp"] } else { ["tcp", "udp"] };
+        assert_eq!(transports, wanted);
+    }
     let udp = told(udp.as_bytes(), None).unwrap();
     near(udp.value(Quantity::Jitter, MEAN, RECEIVES), 21_000.0);
     assert_eq!(udp.value(Quantity::Lost, Statistic::Total, RECEIVES), 2.0);

@@ -2,6 +2,7 @@
 //! `0: ` of srun's -l, `NAME: ` of pdsh and clush; and what keeps the output of services: `NAME | ` of docker compose,
 //! `[pod/NAME/CONTAINER] ` of kubectl, a time as docker, kubectl and ts write it, a line's head in the journal.
 
+use super::{Read, refuse};
 use crate::vocabulary::TOOLS;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,24 +18,34 @@ struct Mark<'l> {
 /// Reads one; none where a line has none.
 type Reader = for<'l> fn(&'l str) -> Option<Mark<'l>>;
 
-/// One a launcher.
-const MARKS: [Reader; 9] = [tagged, bracketed, numbered, composed, podded, logged, stamped, dated, called];
+/// One a launcher, and whether nothing else looks so: such a mark need not stand in most lines.
+const MARKS: [(Reader, bool); 9] = [
+    (tagged, true),
+    (bracketed, false),
+    (numbered, false),
+    (composed, false),
+    (podded, true),
+    (logged, false),
+    (stamped, false),
+    (dated, false),
+    (called, false),
+];
 
 /// At most so many marks before a line, as of a service and of its time.
 const MOST_MARKS: usize = 3;
 
-/// Far more than write into one log.
-const MOST_NAMES: usize = 64;
+/// A text is kept once a name: no more bytes than that.
+const MOST_BYTES: usize = 64 << 20;
 
 /// A text with blanks in place of what is a launcher's, so that what stands in it stays where it was. Only where most lines
 /// have one: a tool's own lines may look so too. One a name, where lines of several are mixed.
-pub(super) fn voices(text: &str) -> Vec<(Option<String>, Cow<'_, str>)> {
+pub(super) fn voices(text: &str) -> Read<Vec<(Option<String>, Cow<'_, str>)>> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut skipped = vec![0; lines.len()];
     let mut names: Vec<Option<&str>> = vec![None; lines.len()];
     let is_any = (0..MOST_MARKS).filter(|_| skip(&lines, &mut skipped, &mut names)).count() > 0;
     if !is_any {
-        return vec![(None, Cow::Borrowed(text))];
+        return Ok(vec![(None, Cow::Borrowed(text))]);
     }
     let mut each: BTreeMap<&str, usize> = BTreeMap::new();
     names.iter().flatten().for_each(|name| *each.entry(name).or_default() += 1);
@@ -48,16 +59,23 @@ pub(super) fn voices(text: &str) -> Vec<(Option<String>, Cow<'_, str>)> {
         };
         lines.iter().zip(&skipped).zip(&names).map(line).collect::<String>()
     };
-    if each.len() < 2 || each.len() > MOST_NAMES {
-        return vec![(None, blanked(None).into())];
+    if each.len() < 2 {
+        return Ok(vec![(None, blanked(None).into())]);
     }
-    each.keys().map(|name| (Some((*name).to_owned()), blanked(Some(name)).into())).collect()
+    if each.len().saturating_mul(text.len()) > MOST_BYTES {
+        let what =
+            format!("lines of {} hosts or services are mixed in it, too many for its length", each.len());
+        return refuse(what, "take those of one at a time: grep NAME FILE | linerate import -");
+    }
+    Ok(each.keys().map(|name| (Some((*name).to_owned()), blanked(Some(name)).into())).collect())
 }
 
 /// The text as all together wrote it.
 pub(super) fn blanked(text: &str) -> Cow<'_, str> {
-    let mut voices = voices(text);
-    if voices.len() == 1 { voices.swap_remove(0).1 } else { Cow::Borrowed(text) }
+    match voices(text) {
+        Ok(mut voices) if voices.len() == 1 => voices.swap_remove(0).1,
+        _ => Cow::Borrowed(text),
+    }
 }
 
 /// Skips one mark of each line; whether there is one.
@@ -69,11 +87,12 @@ fn skip<'l>(lines: &[&'l str], skipped: &mut [usize], names: &mut [Option<&'l st
     };
     let filled: Vec<usize> =
         (0..lines.len()).filter(|at| !rest(*at, skipped[*at]).1.trim().is_empty()).collect();
-    let is_of = |mark: &&Reader| {
+    let is_of = |(mark, is_sure): &&(Reader, bool)| {
         let marked = filled.iter().filter(|at| mark(rest(**at, skipped[**at]).1).is_some()).count();
-        filled.len() > 1 && marked * 10 > filled.len() * 9
+        let most = marked * 10 > filled.len() * 9;
+        filled.len() > 1 && marked > 0 && (most || *is_sure)
     };
-    let Some(mark) = MARKS.iter().find(is_of) else { return false };
+    let Some((mark, _)) = MARKS.iter().find(is_of) else { return false };
     for at in filled {
         let (from, rest) = rest(at, skipped[at]);
         if let Some(mark) = mark(rest) {
@@ -136,8 +155,13 @@ fn called(line: &str) -> Option<Mark<'_>> {
     let (name, rest) = line.split_once(':')?;
     let is_tool =
         TOOLS.iter().any(|tool| name.starts_with(tool.name) || name.len() > 3 && tool.name.starts_with(name));
-    (is_name(name) && !is_number(name) && !is_tool && (rest.is_empty() || rest.starts_with(' ')))
-        .then_some(Mark { bytes: name.len() + 1, name: Some(name) })
+    // No host's name has an underscore, and the titles of qperf do.
+    (is_name(name)
+        && !name.contains('_')
+        && !is_number(name)
+        && !is_tool
+        && (rest.is_empty() || rest.starts_with(' ')))
+    .then_some(Mark { bytes: name.len() + 1, name: Some(name) })
 }
 
 /// `2026-11-27T09:00:00.123456789Z ` of docker logs -t and kubectl logs --timestamps (RFC 3339).

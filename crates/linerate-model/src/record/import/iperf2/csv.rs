@@ -21,26 +21,24 @@ pub(super) fn recognises(text: &str) -> bool {
 pub(super) fn runs(text: &str) -> Vec<usize> {
     let (mut at, mut begins, mut heads) = (0, vec![0], Heads::default());
     let mut seen: BTreeMap<String, Line> = BTreeMap::new();
-    let mut over = None;
+    let (mut over, mut named_at, mut is_new) = (None, None, false);
     for (text, number) in text.split_inclusive('\n').zip(1..) {
-        let mut is_new = heads.has(text) && !seen.is_empty();
-        if is_new {
-            heads = Heads::default();
-        }
-        let line = if heads.read(text) { None } else { heads.line(number, text) };
-        if let Some(line) = line.filter(|line| !line.is_sum()) {
+        is_new |= heads.has(text) && !seen.is_empty();
+        if heads.read(text) {
+            // Names are of the lines that follow.
+            named_at = named_at.or(Some(at));
+        } else if let Some(line) = heads.line(number, text).filter(|line| !line.is_sum()) {
             let known = seen.get(&line.id);
             is_new |= known.is_some_and(|known| !known.is_pair_of(&line))
                 || known.is_none() && over.is_some_and(|over| line.begins_after(over));
             if is_new {
+                begins.push(named_at.unwrap_or(at));
                 seen.clear();
                 over = None;
             }
             over = line.time.map(|time| over.map_or(time, |over: f64| over.max(time)));
             seen.insert(line.id.clone(), line);
-        }
-        if is_new {
-            begins.push(at);
+            (named_at, is_new) = (None, false);
         }
         at += text.len();
     }
@@ -56,11 +54,8 @@ struct Group {
 
 pub(super) fn read(run: &Run) -> Read<Draft> {
     let mut draft = Draft::default();
-    let mut heads = Heads::default();
     // A later run of a file may have its columns named at the file's beginning.
-    for line in run.head.lines() {
-        heads.read(line);
-    }
+    let mut heads = Heads::of_file(run.head);
     let mut lines: Vec<Line> = Vec::new();
     for (number, text) in (run.line..).zip(run.text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
         match heads.line(number, text) {

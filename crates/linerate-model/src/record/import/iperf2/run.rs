@@ -17,7 +17,8 @@ pub(super) fn begins(text: &str) -> Vec<usize> {
             streams.clear();
             has_results = false;
         }
-        if line.contains("/sec") && line.contains(" sec ") {
+        // Of both ways together there is a line too, and no stream.
+        if line.contains("/sec") && line.contains(" sec ") && !line.contains("[FD") {
             let from = line.split_once(']').and_then(|(_, rest)| rest.trim_start().split('-').next());
             let is_part = from.and_then(|from| from.parse::<f64>().ok()).is_some_and(|from| from > 0.0);
             streams.insert(id, is_part);

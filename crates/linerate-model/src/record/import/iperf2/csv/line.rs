@@ -24,6 +24,9 @@ const JITTER: usize = 9;
 /// How a line of names begins: of iperf 2.2 with `-e`.
 const NAMES: &str = "time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,";
 
+/// The most lines of names that are kept: there are eight kinds.
+const MOST_HEADS: usize = 16;
+
 /// Which of two ways a line is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
@@ -59,13 +62,25 @@ pub(super) struct Line {
 }
 
 impl Heads {
-    /// Keeps a line of names; whether it is one.
+    /// Keeps a line of names, the last of them before all others; whether it is one.
     pub fn read(&mut self, text: &str) -> bool {
         let is_one = text.trim_start().starts_with(NAMES);
-        if is_one && !self.has(text) {
+        if is_one {
+            self.0.retain(|known| known.join(",") != text.trim());
             self.0.push(text.trim().split(',').map(String::from).collect());
+            self.0.drain(..self.0.len().saturating_sub(MOST_HEADS));
         }
         is_one
+    }
+
+    /// Those of a file's beginning, of which the first comes before the others.
+    pub fn of_file(head: &str) -> Heads {
+        let mut heads = Heads::default();
+        head.lines().for_each(|line| {
+            heads.read(line);
+        });
+        heads.0.reverse();
+        heads
     }
 
     /// Whether it was there before.
@@ -88,7 +103,7 @@ impl Heads {
         let short = || {
             (FIELDS.contains(&fields.len()) && fields[TIMES].contains('-')).then(|| by_place(line, &fields))
         };
-        let heads = self.0.iter().find(|heads| heads.len() == fields.len());
+        let heads = self.0.iter().rev().find(|heads| heads.len() == fields.len());
         short().or_else(|| heads.map(|heads| by_name(line, &fields, heads)))
     }
 }
