@@ -444,7 +444,7 @@ fn a_quota_is_told_by_name_and_not_as_another_process() {
 }
 
 #[test]
-fn a_host_that_was_started_anew_and_a_clock_that_was_set_are_told() {
+fn a_restarted_host_and_a_set_clock_are_told() {
     let codes = |recording: &Recording| {
         let found = of(recording).1.findings;
         found.into_iter().map(|finding| (finding.code, finding.detail)).collect::<Vec<_>>()
