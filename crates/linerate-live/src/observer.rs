@@ -12,6 +12,7 @@
 //! namespace of whoever mounted it. Names of facts are dotted, with underscores within a word as the
 //! kernel's settings have them: `cpu.numa_nodes`, `net.ipv4.tcp_rmem`.
 
+mod clock;
 mod confinement;
 mod cpu;
 mod doctor;

@@ -10,6 +10,7 @@ mod crossing;
 mod filter;
 mod host;
 pub mod host_settings;
+mod identity;
 mod launch;
 mod lost;
 mod open;
@@ -111,7 +112,8 @@ impl<'r> Runner<'r> {
             self.close(None)?;
             self.pass = step.pass;
         }
-        let (events, ended) = self.undisturbed(step);
+        let (mut events, ended) = self.undisturbed(step);
+        self.tell_restarted(&mut events);
         events.into_iter().try_for_each(&mut *emit)?;
         match ended {
             Ok(()) => Ok(()),

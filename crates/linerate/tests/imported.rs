@@ -1,9 +1,10 @@
 //! Results of other tools: files of real runs are read as what they say, damaged ones are refused or give finite numbers,
 //! and what is written for other programs is read back.
 //!
-//! The files are in `files/`; their names begin with the tool. All are of real runs, but for those of perftest, nccl-tests and
-//! busybox, which are in the form of their sources: they want hardware.
+//! The files are in `files/`; their names begin with the tool. All are of real runs, but for those of perftest, nccl-tests,
+//! busybox and the columns of iperf 2.2, which are in the form of their sources.
 
+mod both_ways;
 mod broken;
 mod compared;
 mod exported;
@@ -14,6 +15,7 @@ mod made;
 mod others;
 mod read;
 mod refused;
+mod several;
 mod uncounted;
 mod unread;
 
@@ -28,7 +30,7 @@ fn folder() -> PathBuf {
 }
 
 /// The bytes of a file.
-fn file(name: &str) -> Vec<u8> {
+pub fn file(name: &str) -> Vec<u8> {
     std::fs::read(folder().join(name)).unwrap()
 }
 

@@ -442,3 +442,23 @@ fn a_quota_is_told_by_name_and_not_as_another_process() {
     counters.for_each(|counters| counters.retain(|name, _| !name.ends_with(".throttled")));
     assert!(!codes(&free).contains(&"throttled"));
 }
+
+#[test]
+fn a_restarted_host_and_a_set_clock_are_told() {
+    let codes = |recording: &Recording| {
+        let found = of(recording).1.findings;
+        found.into_iter().map(|finding| (finding.code, finding.detail)).collect::<Vec<_>>()
+    };
+    let mut recording = quiet();
+    let is_ours = |(code, _): &(&str, String)| ["host-restarted", "clock-set"].contains(code);
+    assert!(!codes(&recording).iter().any(is_ours));
+    let count = recording.steps.len();
+    let host = &mut recording.steps[count / 2].hosts[1];
+    host.counters.insert("host.restarts".into(), 1);
+    host.counters.insert("clock.forward_ns".into(), 3_600_000_000_000);
+    recording.steps[1].hosts[0].counters.insert("clock.back_ns".into(), 2_000_000);
+    let found = codes(&recording);
+    let detail = |code: &str| found.iter().find(|(known, _)| *known == code).unwrap().1.clone();
+    assert!(detail("host-restarted").starts_with("host b before or in pass "), "{found:?}");
+    assert_eq!(detail("clock-set"), "that of host a by 2.00 ms back, that of host b by 3600 s forward");
+}

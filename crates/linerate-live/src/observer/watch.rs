@@ -1,7 +1,7 @@
 //! All observers of a host, or of a session, around one step.
 
 use super::privilege::refusal;
-use super::{queue, quota, sampler, snapshot, socket_memory, sockets};
+use super::{clock, queue, quota, sampler, snapshot, socket_memory, sockets};
 use crate::Result;
 use crate::record::{HostDelta, Series, SocketRecord, Unobserved};
 use crate::vocabulary::{self, Privilege};
@@ -56,6 +56,7 @@ const OBSERVERS: &[(&str, Site, Begin)] = &[
     ("queueing-disciplines", Site::Host, queue::begin),
     ("cpu-quotas", Site::Host, quota::begin),
     ("socket-memory", Site::Host, socket_memory::begin),
+    ("clock", Site::Host, clock::begin),
     ("host-counters", Site::Host, snapshot::begin),
     ("socket-series", Site::Session, sampler::of_sockets),
     ("sockets", Site::Session, sockets::begin),

@@ -1,6 +1,7 @@
 //! A host of the run, as the controller sees it: its agent, its address, its facts.
 
 use super::host_settings::{Became, PutBack};
+use super::identity::{Said, is_restarted};
 use super::launch::{self, LaunchAccess};
 use super::lost::{LEAST_OF_MANY, without_lost};
 use super::protocol::{Hello, HelloRequest, HostSettingsRequest, LinksRequest, ListenRequest, PROTOCOL};
@@ -54,6 +55,8 @@ pub struct Host {
     pub address: HostAddress,
     /// Its IPv6 address, where one is known.
     pub address6: Option<HostAddress>,
+    /// Whether it was started anew, and no step has told so yet.
+    pub restarted: bool,
     /// The connection to its agent.
     pub client: Client,
     /// Ends when its standard input closes with the client, which is dropped before.
@@ -184,7 +187,7 @@ impl Hosts {
         self.lab.as_ref().map_or(&[], Lab::hosts)
     }
 
-    /// Gives a host a new agent. It is the same machine, so what is known of it stays.
+    /// Gives a host a new agent. It is the same machine, so what is known of it stays, also where it was started anew.
     pub fn restart(&mut self, index: usize, plan: &Plan, stop: &dyn Fn() -> bool) -> Result<()> {
         let host = &mut self.all[index];
         let id = host.facts.host;
@@ -199,10 +202,10 @@ impl Hosts {
         let Started { mut client, agent, .. } = started;
         let request = HelloRequest { settings: plan.to_try() };
         let hello: Hello = client.call("hello", &request, HELLO, &|| asked(stop))?;
-        if hello.machine != host.facts.machine {
-            let what = "is another machine than the one that the run began with";
-            return Err(Error::peer(format!("host {id}"), what, "name the machines themselves"));
-        }
+        let before = Said { machine: &host.facts.machine, environment: &host.facts.environment };
+        let now = Said { machine: &hello.machine, environment: &hello.environment };
+        host.restarted |= is_restarted(id, &before, &now)?;
+        host.facts.machine = hello.machine;
         (host.client, host.agent) = (client, agent);
         self.filter = StandingFilter::unsure();
         Ok(())
@@ -377,9 +380,16 @@ fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec
     let reached_from =
         |hello: &Result<Hello>| hello.as_ref().ok().and_then(|hello| hello.reached_from.clone());
     let reached_from: Vec<_> = hellos.iter().map(reached_from).collect();
+    let machines: Vec<String> = hellos.iter().flatten().map(|hello| hello.machine.clone()).collect();
     let hosts = started.into_iter().zip(hellos).enumerate().map(|(index, (started, hello))| {
         let from_other = reached_from.get(1 - index.min(1)).cloned().flatten();
-        (started.id, hello.and_then(|hello| addressed(started, hello, from_other, plan)))
+        let id = started.id;
+        let addressed = |hello: Hello| {
+            let is_alone = machines.iter().all(|machine| *machine == hello.machine);
+            let host = addressed(started, hello, from_other, plan)?;
+            if is_alone { Ok(()) } else { beyond_tunnels(id, &host.address) }.map(|()| host)
+        };
+        (id, hello.and_then(addressed))
     });
     Ok(hosts.collect())
 }
@@ -403,6 +413,19 @@ fn addressed(started: Started, hello: Hello, from_other: Option<HostAddress>, pl
     Ok(host(started, hello, address.ok_or_else(|| Error::unavailable(what, hint))?, plan))
 }
 
+/// Refuses the address of a tunnel's end for that of a host on another machine: by ssh through a forwarded port the host
+/// sees itself at 127.0.0.1, where the others reach themselves.
+fn beyond_tunnels(id: HostId, address: &HostAddress) -> Result<()> {
+    if !address.ip.is_loopback() {
+        return Ok(());
+    }
+    let what = format!(
+        "host {id} was reached at {}, the end of a tunnel or of a forwarded port: at which address the others reach it is not known",
+        address.ip
+    );
+    Err(Error::unavailable(what, format!("say it: --address {id}=192.0.2.1")))
+}
+
 fn host(started: Started, hello: Hello, address: HostAddress, plan: &Plan) -> Host {
     let said = started.planned(plan).and_then(|host| host.address6.clone());
     let address6 = said.or(started.address6).or_else(|| Some(address.clone()).filter(HostAddress::is_ipv6));
@@ -420,7 +443,7 @@ fn host(started: Started, hello: Hello, address: HostAddress, plan: &Plan) -> Ho
         refused: hello.refused,
         environment: hello.environment,
     };
-    Host { facts, address, address6, client: started.client, agent: started.agent }
+    Host { facts, address, address6, restarted: false, client: started.client, agent: started.agent }
 }
 
 impl Host {
@@ -438,5 +461,20 @@ impl Host {
     pub fn end_towards(&self, other: Option<&HostAddress>, rung: &Rung) -> Option<HostAddress> {
         let is_v6 = other.is_some_and(HostAddress::is_ipv6) && rung.place == Place::Network;
         self.address6.clone().filter(|_| is_v6).or_else(|| self.end_of(rung))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_tunnel_is_no_address_of_a_host() {
+        let of = |text: &str| beyond_tunnels(HostId(1), &text.parse().unwrap());
+        assert!(of("192.0.2.1").is_ok() && of("fe80::1%eth0").is_ok());
+        for tunnel in ["127.0.0.1", "127.0.1.1", "::1"] {
+            let refused = of(tunnel).unwrap_err();
+            assert!(refused.to_string().contains("end of a tunnel"), "{refused}");
+        }
     }
 }

@@ -5,6 +5,7 @@ use super::host::{Watch, asked};
 use super::protocol::CloseRequest;
 use super::{PATIENCE, Runner};
 use crate::plan::Target;
+use crate::record::Event;
 use crate::{Error, Result};
 use std::time::{Duration, Instant};
 
@@ -26,6 +27,19 @@ pub fn may_be_restarted(error: &Error) -> bool {
 }
 
 impl Runner<'_> {
+    /// Says with the first step after it that a host was started anew.
+    pub(super) fn tell_restarted(&mut self, events: &mut [Event]) {
+        for record in events.iter_mut() {
+            let Event::Step(record) = record else { continue };
+            for host in self.hosts.all.iter_mut().filter(|host| host.restarted) {
+                if let Some(delta) = record.hosts.iter_mut().find(|delta| delta.host == host.facts.host) {
+                    delta.counters.insert("host.restarts".into(), 1);
+                    host.restarted = false;
+                }
+            }
+        }
+    }
+
     /// Gives every host that lost a process a new agent; all sessions are closed then. Where one does not come back, what
     /// ended there is the error.
     pub(super) fn restart(&mut self, death: Error) -> Result<()> {

@@ -5,14 +5,18 @@
 //! good of a file is not lost for what is bad. What is not there is none.
 
 mod encoding;
+mod exponent;
+mod failed;
 mod fping;
 mod imb;
+mod importer;
 mod interval;
 mod iperf2;
 mod iperf3;
 mod json;
 mod launcher;
 mod lines;
+mod mixed;
 mod nccl;
 mod neper;
 mod netperf;
@@ -25,11 +29,15 @@ mod ping;
 mod pscheduler;
 mod qperf;
 mod row;
+mod run;
 mod sockperf;
 mod xfr;
 
 use super::{Event, Imported, Original, SCHEMA, Source};
 use crate::vocabulary::{TOOLS, Tool};
+use importer::{IMPORTERS, Importer};
+use mixed::tellers;
+use run::{Run, all_runs};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
@@ -81,17 +89,6 @@ pub struct Given {
     pub version: String,
     /// The command line in force.
     pub command: Vec<String>,
-}
-
-/// The part of a file that one run of a tool wrote. The runs of a file one after the other are the file.
-struct Run<'t> {
-    text: &'t str,
-    /// Where it begins in the file.
-    from: usize,
-    /// The number of its first line in the file, from 1.
-    line: u64,
-    /// The beginning of the file, which may hold of all its runs.
-    head: &'t str,
 }
 
 /// What a run says.
@@ -162,75 +159,42 @@ fn head(text: &str, most: usize) -> &str {
     &text[..end]
 }
 
-/// Who reads the files of a tool.
-struct Importer {
-    tool: &'static str,
-    /// Whether a text looks like one of that tool's.
-    recognises: fn(&str) -> bool,
-    /// Where runs begin in a text, beside the first.
-    runs: fn(&str) -> Vec<usize>,
-    read: fn(&Run) -> Read<Draft>,
-}
-
-/// Of a tool whose output does not tell where a run begins.
-fn one(_: &str) -> Vec<usize> {
-    Vec::new()
-}
-
-/// One a tool; the first that recognises a text reads it.
-const IMPORTERS: &[Importer] = &[
-    Importer {
-        tool: "pscheduler",
-        recognises: pscheduler::recognises,
-        runs: json::starts,
-        read: pscheduler::read,
-    },
-    Importer { tool: "iperf3", recognises: iperf3::recognises, runs: iperf3::runs, read: iperf3::read },
-    Importer { tool: "xfr", recognises: xfr::recognises, runs: json::starts, read: xfr::read },
-    Importer { tool: "sockperf", recognises: sockperf::recognises, runs: one, read: sockperf::read },
-    Importer { tool: "osu", recognises: osu::recognises, runs: one, read: osu::read },
-    Importer { tool: "imb", recognises: imb::recognises, runs: one, read: imb::read },
-    Importer { tool: "neper", recognises: neper::recognises, runs: neper::runs, read: neper::read },
-    Importer { tool: "nuttcp", recognises: nuttcp::recognises, runs: nuttcp::runs, read: nuttcp::read },
-    Importer { tool: "iperf2", recognises: iperf2::recognises, runs: iperf2::runs, read: iperf2::read },
-    Importer { tool: "netperf", recognises: netperf::recognises, runs: one, read: netperf::read },
-    Importer { tool: "qperf", recognises: qperf::recognises, runs: one, read: qperf::read },
-    Importer { tool: "perftest", recognises: perftest::recognises, runs: one, read: perftest::read },
-    Importer { tool: "nccl", recognises: nccl::recognises, runs: one, read: nccl::read },
-    Importer { tool: "ping", recognises: ping::recognises, runs: ping::runs, read: ping::read },
-    Importer { tool: "fping", recognises: fping::recognises, runs: one, read: fping::read },
-    Importer { tool: "netpipe", recognises: netpipe::recognises, runs: one, read: netpipe::read },
-];
-
 /// The lines of the recordings of a file, one a run, but for the last line of each, which says how it ended.
 pub fn import(bytes: &[u8], given: &Given) -> Result<Vec<Vec<Event>>, Refusal> {
-    let decoded = encoding::decoded(bytes, &given.file)?;
-    let text = launcher::blanked(&decoded.text);
-    let importer = importer(&text, given.tool.as_deref())?;
-    let runs = runs(&text, importer)?;
-    let tool = TOOLS.iter().find(|tool| tool.name == importer.tool);
+    let mut decoded = encoding::decoded(bytes, &given.file)?;
+    let mut voices = launcher::voices(&decoded.text)?;
+    for (_, text) in &mut voices {
+        exponent::mend(text, &mut decoded.doubts);
+    }
+    let tellers = tellers(&voices, given.tool.as_deref(), &mut decoded.doubts)?;
+    let runs = all_runs(&tellers)?;
     let sha256: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     let (mut drafts, mut refusals) = (Vec::new(), Vec::new());
-    for (number, run) in (1..).zip(&runs) {
+    for (number, (importer, name, run)) in (1..).zip(&runs) {
         match draft(run, importer) {
-            Ok(draft) => drafts.push((number, run, draft)),
-            Err(refusal) => refusals.push((number, refusal)),
+            Ok(mut draft) => {
+                draft.fact("lines of", name.map(String::from));
+                drafts.push((number, (*importer, run), draft));
+            }
+            Err(refusal) => refusals.push((number, importer.tool, refusal)),
         }
     }
     if drafts.is_empty() {
-        return Err(refusals.swap_remove(0).1);
+        return Err(refusals.swap_remove(0).2);
     }
     // The text of a run that holds nothing stays with that of the one before it, so that nothing of the file is lost.
-    let mut begins: Vec<usize> = drafts.iter().map(|(_, run, _)| run.from).collect();
+    let mut begins: Vec<usize> = drafts.iter().map(|(_, (_, run), _)| run.from).collect();
     begins[0] = 0;
     let ends = begins.iter().skip(1).copied().chain([decoded.text.len()]);
     let ranges: Vec<(usize, usize)> = begins.iter().copied().zip(ends).collect();
     let all = runs.len();
     let mut lost = Some(refusals);
-    let recording = |((number, run, mut draft), (from, to)): ((usize, &Run, Draft), (usize, usize))| {
+    type Drafted<'r> = (usize, (&'static Importer, &'r Run<'r>), Draft);
+    let recording = |((number, (importer, run), mut draft), (from, to)): (Drafted, (usize, usize))| {
         decoded.doubts.iter().for_each(|doubt| draft.doubt(doubt));
-        for (number, refusal) in lost.take().into_iter().flatten() {
-            draft.doubt(format!("run {number} of {all} in its file is left out: {}", refusal.what));
+        for (number, tool, refusal) in lost.take().into_iter().flatten() {
+            let of = if tellers.len() > 1 { format!(", of {tool},") } else { String::new() };
+            draft.doubt(format!("run {number} of {all} in its file{of} is left out: {}", refusal.what));
         }
         if all > 1 {
             draft.fact("run", Some(format!("{number} of {all} in its file, from line {}", run.line)));
@@ -238,6 +202,7 @@ pub fn import(bytes: &[u8], given: &Given) -> Result<Vec<Vec<Event>>, Refusal> {
         if draft.more > 0 {
             draft.doubts.push(format!("{} more things of this kind are doubtful", draft.more));
         }
+        let tool = TOOLS.iter().find(|tool| tool.name == importer.tool);
         let source = source(bytes.len(), sha256.clone(), given, importer.tool, tool, &draft);
         events(source, draft, &decoded.text[from..to], tool)
     };
@@ -251,28 +216,6 @@ pub fn tool_of(bytes: &[u8]) -> Option<&'static str> {
     IMPORTERS.iter().find(|importer| (importer.recognises)(&text)).map(|importer| importer.tool)
 }
 
-/// The runs that a text is made of.
-fn runs<'t>(text: &'t str, importer: &Importer) -> Read<Vec<Run<'t>>> {
-    let mut begins = (importer.runs)(text);
-    // What stands before the first is of the first.
-    if let Some(first) = begins.first_mut() {
-        *first = 0;
-    } else {
-        begins.push(0);
-    }
-    if begins.len() > MOST_RUNS {
-        return refuse(format!("it holds more than {MOST_RUNS} runs"), "cut it into several files");
-    }
-    let ends = begins.iter().skip(1).copied().chain([text.len()]);
-    let mut line = 1;
-    let run = |(from, to): (usize, usize)| {
-        let run = Run { text: &text[from..to], from, line, head: head(text, HEAD_BYTES) };
-        line += run.text.bytes().filter(|byte| *byte == b'\n').count() as u64;
-        run
-    };
-    Ok(begins.iter().copied().zip(ends).map(run).collect())
-}
-
 /// What a run holds, which is something, and not more than a recording may.
 fn draft(run: &Run, importer: &Importer) -> Read<Draft> {
     let mut draft = (importer.read)(run)?;
@@ -283,7 +226,7 @@ fn draft(run: &Run, importer: &Importer) -> Read<Draft> {
         let own = draft.doubts.iter().find(|doubt| doubt.contains(SAYS));
         let own = own.or(draft.doubts.iter().find(is_reason));
         let why = own.map_or(String::new(), |doubt| format!(": {doubt}"));
-        let hint = TOOLS.iter().find(|tool| tool.name == importer.tool).map_or("", |tool| tool.again);
+        let hint = failed::again(importer.tool, &why);
         return refuse(format!("it holds no result of {} that is read here{why}", importer.tool), hint);
     }
     if draft.rows.len() > MOST_ROWS {
@@ -307,11 +250,15 @@ const USUAL_ENDS: [&str; 2] = ["interrupted by timer", "interrupt again to force
 
 /// Whether a line says that something went wrong.
 fn complains(text: &str) -> bool {
-    const WORDS: [&str; 14] = [
+    const WORDS: [&str; 18] = [
         "error",
         "fail",
         "refused",
         "unable",
+        "could not",
+        "couldn't",
+        "not found",
+        "are you sure",
         "interrupt",
         "timed out",
         "abort",
@@ -367,30 +314,6 @@ fn events(source: Source, draft: Draft, text: &str, tool: Option<&Tool>) -> Vec<
     let parts = parts(text).zip(0..);
     events.extend(parts.map(|(text, part)| Event::Original(Original { part, text: text.into() })));
     events
-}
-
-/// The importer that was asked for, else the one that knows the text.
-fn importer(text: &str, tool: Option<&str>) -> Read<&'static Importer> {
-    if let Some(name) = tool {
-        let named = IMPORTERS.iter().find(|importer| importer.tool == name);
-        return named.map_or_else(
-            || refuse(format!("no tool that is read here is called {name}"), "linerate list tools"),
-            Ok,
-        );
-    }
-    own::refuse_known(text)?;
-    if let Some(importer) = IMPORTERS.iter().find(|importer| (importer.recognises)(text)) {
-        return Ok(importer);
-    }
-    own::refuse_others(text)?;
-    let names: Vec<&str> = IMPORTERS.iter().map(|importer| importer.tool).collect();
-    refuse(
-        "it looks like the output of no tool that is read here",
-        format!(
-            "name the tool with --tool ({}); `linerate list tools` tells how each is to be run",
-            names.join(", ")
-        ),
-    )
 }
 
 fn source(

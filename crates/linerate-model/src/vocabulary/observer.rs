@@ -65,6 +65,15 @@ pub const OBSERVERS: &[ObserverEntry] = &[
         hint: "ss -tm says what each socket holds; memory.max of a control group bounds it",
     },
     ObserverEntry {
+        name: "clock",
+        about: "whether a host's time of day was set, or the host slept",
+        needs: "nothing",
+        privilege: None,
+        cost: "two readings of two clocks, before a step's first block and after its last",
+        source: "clock_gettime(2), CLOCK_REALTIME and CLOCK_MONOTONIC",
+        hint: "linerate explain clock-set",
+    },
+    ObserverEntry {
         name: "host-counters",
         about: "CPU time, context switches, interfaces, receive queues and the counters of TCP and IP",
         needs: "nothing",

@@ -108,12 +108,13 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "iperf2",
         about: "streams of TCP and UDP, by iperf 2",
-        files: "what iperf prints, and the CSV of -y C; of the client or the server, several runs in a file",
+        files: "what iperf prints, also with -e, and the CSV of -y C, of 2.2 also with -e; both ways (-d, -r, --full-duplex) and \
+                --bounceback; of the client or the server, several runs in a file",
         again: "run iperf -c HOST -i 1 > FILE to its end",
         how: "throughput is bytes over the whole test, a mean, of the end that printed it; of datagrams also what the server \
-              reports; 10^6 bits are a Mbit and 2^20 bytes a MByte; printed rates have three digits",
+              reports; times of --bounceback are of whole round trips by the client; 10^6 bits are a Mbit and 2^20 bytes a MByte; printed rates have three digits",
         transport: None,
-        source: "iperf 2.1.8, src/ReportOutputs.c and src/stdio.c",
+        source: "iperf 2.1.8, src/ReportOutputs.c and src/stdio.c; iperf 2.2, src/Locale.c",
     },
     Tool {
         name: "nuttcp",

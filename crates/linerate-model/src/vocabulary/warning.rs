@@ -306,6 +306,22 @@ pub const WARNINGS: &[Warning] = &[
         hint: "give the run two CPUs, or three where the lab's own wire lies between the hosts",
     },
     Warning {
+        code: "host-restarted",
+        meaning: "a host was started anew during the run, so that numbers from before and after are of two starts",
+        rule: "the host was reached again with another boot id and the same identity",
+        source: "/proc/sys/kernel/random/boot_id, random(4); machine-id(5)",
+        weight: Weight::Disturbed,
+        hint: "see why it was (last -x reboot), and measure again: what was set and not kept for good is gone",
+    },
+    Warning {
+        code: "clock-set",
+        meaning: "the time of day of a host was set, or the host slept, during the run",
+        rule: "the time of day moved by more than 1 ms against the clock that nobody sets",
+        source: "clock_gettime(2), CLOCK_REALTIME and CLOCK_MONOTONIC",
+        weight: Weight::Seen,
+        hint: "durations are right, times of day in logs and captures are not: let chronyd or timesyncd finish first (timedatectl), and keep the host from sleeping (systemd-inhibit)",
+    },
+    Warning {
         code: "shared-cpus",
         meaning: "both hosts share this machine's CPUs, so neither end runs as it would alone",
         rule: "two hosts of the run report the same machine",

@@ -2,7 +2,7 @@
 
 use super::mutator::{number, some};
 use super::stays_small;
-use crate::imported::{files, tool};
+use crate::imported::{file, files, tool};
 use linerate::record::Event;
 use linerate::record::import::{Given, import};
 use linerate::vocabulary::TOOLS;
@@ -11,11 +11,21 @@ use std::sync::Mutex;
 /// How many inputs each reader gets, where `FUZZ_INPUTS` says nothing.
 const INPUTS: u64 = 150;
 
-/// What a launcher puts before lines, of each kind that is known.
-const MARKS: [&str; 3] = ["[1,0]<stdout>:", "[0] ", "0: "];
+/// What a launcher, and what keeps the output of services, puts before lines, of each kind that is known.
+const MARKS: [&str; 7] = [
+    "[1,0]<stdout>:",
+    "[0] ",
+    "0: ",
+    "client-1  | ",
+    "[pod/a-1/b] ",
+    "2026-11-27T09:00:00.123456789Z ",
+    "Nov 27 09:00:00 host iperf3[4711]: ",
+];
 
-/// Valid files, and the tool that they are of; none where launchers marked the lines of any.
+/// Valid files, and the tool that they are of; none where launchers marked the lines of any, or several wrote them. Of the
+/// names in `FUZZ_ONLY`, where it is set.
 struct Target {
+    name: &'static str,
     tool: Option<&'static str>,
     valid: Vec<Vec<u8>>,
 }
@@ -24,14 +34,20 @@ fn targets() -> Vec<Target> {
     let files = files();
     let of_tool = |name: &'static str| {
         let its = files.iter().filter(|(file, _)| tool(file) == name).map(|(_, bytes)| bytes.clone());
-        Target { tool: Some(name), valid: its.collect() }
+        Target { name, tool: Some(name), valid: its.collect() }
     };
     let marked = files.iter().flat_map(|(_, bytes)| {
         let text = String::from_utf8_lossy(bytes).into_owned();
         MARKS.map(|mark| text.lines().map(|line| format!("{mark}{line}\n")).collect::<String>().into_bytes())
     });
-    let launchers = Target { tool: None, valid: marked.collect() };
-    TOOLS.iter().map(|tool| of_tool(tool.name)).chain([launchers]).collect()
+    let launchers = Target { name: "launchers", tool: None, valid: marked.collect() };
+    // Two tools in a file, the second of each that is read.
+    let second = files.iter().map(|(_, bytes)| [file("ping-loopback.txt"), bytes.clone()].concat());
+    let several = Target { name: "several", tool: None, valid: second.collect() };
+    let all = TOOLS.iter().map(|tool| of_tool(tool.name)).chain([launchers, several]);
+    let only = std::env::var("FUZZ_ONLY").ok();
+    all.filter(|target| only.as_ref().is_none_or(|only| only.split(',').any(|name| name == target.name)))
+        .collect()
 }
 
 #[test]
@@ -47,8 +63,7 @@ fn a_damaged_file_of_each_tool_is_read_or_refused() {
             tools.extend(target.tool.map(Some));
             let given: Vec<Given> =
                 tools.iter().map(|tool| Given { tool: tool.map(String::from), ..Given::default() }).collect();
-            let name = target.tool.unwrap_or("launchers");
-            some(name, &valid, inputs, |bytes| given.iter().for_each(|given| is_sound(bytes, given)));
+            some(target.name, &valid, inputs, |bytes| given.iter().for_each(|given| is_sound(bytes, given)));
         }
     };
     std::thread::scope(|scope| {

@@ -5,15 +5,61 @@ use crate::diagnosis::facts::{fact, used_address};
 use crate::diagnosis::planted::lab_faults;
 use crate::plan::HostId;
 use crate::record::{HostFacts, StepRecord};
+use crate::unit::Nanoseconds;
 use crate::vocabulary::Place;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn findings(context: &Context) -> Vec<Finding> {
-    [shared_cpus(context), one_cpu(context), other_address(context), fault(context), interrupted(context)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        shared_cpus(context),
+        one_cpu(context),
+        other_address(context),
+        fault(context),
+        restarted(context),
+        clock_set(context),
+        interrupted(context),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Who was started anew, and in which pass.
+fn restarted(context: &Context) -> Option<Finding> {
+    let steps = context.recording.steps.iter();
+    let of_step = |step: &StepRecord| {
+        let again = step.hosts.iter().filter(|delta| delta.counted("host.restarts", "") > 0);
+        again.map(|delta| (delta.host, step.pass)).collect::<Vec<_>>()
+    };
+    let all: Vec<(HostId, u32)> = steps.flat_map(of_step).collect();
+    let said: Vec<String> =
+        all.iter().map(|(host, pass)| format!("host {host} before or in pass {pass}")).collect();
+    let evidence = json!({ "hosts": all.iter().map(|(host, pass)| json!({ "host": host, "pass": pass })).collect::<Vec<_>>() });
+    (!all.is_empty()).then(|| Finding::new("host-restarted", None, said.join(", "), evidence))
+}
+
+/// Whose time of day moved, and by how much at most.
+fn clock_set(context: &Context) -> Option<Finding> {
+    const WAYS: [(&str, &str); 2] = [("clock.forward_ns", "forward"), ("clock.back_ns", "back")];
+    let mut worst: BTreeMap<HostId, (u64, &str)> = BTreeMap::new();
+    for delta in context.recording.steps.iter().flat_map(|step| &step.hosts) {
+        for (counter, way) in WAYS {
+            let ns = delta.counted(counter, "");
+            let known = worst.entry(delta.host).or_insert((0, way));
+            if ns > known.0 {
+                *known = (ns, way);
+            }
+        }
+    }
+    worst.retain(|_, (ns, _)| *ns > 0);
+    let said = worst
+        .iter()
+        .map(|(host, (ns, way))| format!("that of host {host} by {} {way}", Nanoseconds(*ns as f64)));
+    let said: Vec<String> = said.collect();
+    let hosts: Vec<Value> =
+        worst.iter().map(|(host, (ns, way))| json!({ "host": host, "ns": ns, "way": way })).collect();
+    (!said.is_empty()).then(|| Finding::new("clock-set", None, said.join(", "), json!({ "hosts": hosts })))
 }
 
 /// Two hosts on one machine, where something was measured between them.

@@ -140,7 +140,7 @@ impl Forwarder {
         let (now_ns, real_ns) = (self.now_ns(), realtime_ns());
         for index in 0..count {
             let Arrival { bytes, realtime_ns } = self.arrivals[index];
-            let age_ns = realtime_ns.map_or(0, |at| real_ns.saturating_sub(at));
+            let age_ns = realtime_ns.map_or(0, |at| age_ns(real_ns, at));
             let Some(to) = self.host_of(index, bytes).filter(|to| *to != port) else {
                 self.audit.strays += 1;
                 continue;
@@ -220,5 +220,24 @@ fn departure<'f>((flight, cut): (&'f Flight, &'f Option<Cut>)) -> Departure<'f> 
     match cut {
         None => Departure { head: flight.frame(), body: &[] },
         Some((head, body)) => Departure { head, body: flight.frame().get(body.clone()).unwrap_or_default() },
+    }
+}
+
+/// How long a frame lay in its queue. One that was stamped before the time of day was set has no age that is known.
+fn age_ns(now_ns: u64, stamped_ns: u64) -> u64 {
+    /// Far more than this thread is kept from looking.
+    const MOST_NS: u64 = 1_000_000_000;
+    Some(now_ns.saturating_sub(stamped_ns)).filter(|age| *age < MOST_NS).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::age_ns;
+
+    #[test]
+    fn a_clock_that_is_set_ages_no_frame() {
+        let now = 1_700_000_000_000_000_000;
+        assert_eq!(age_ns(now, now - 30_000), 30_000);
+        assert_eq!((age_ns(now, now - 3_600_000_000_000), age_ns(now, now + 3_600_000_000_000)), (0, 0));
     }
 }

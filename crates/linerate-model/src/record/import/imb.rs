@@ -35,6 +35,11 @@ pub(super) fn recognises(text: &str) -> bool {
     text.contains(TITLE) && text.contains("#repetitions")
 }
 
+/// Whether a line alone is one of its beginning.
+pub(super) fn begins(line: &str) -> bool {
+    line.contains(TITLE) || line.contains("Intel(R) MPI Benchmarks")
+}
+
 /// A line of a table, with what its table says.
 struct Row {
     test: &'static str,

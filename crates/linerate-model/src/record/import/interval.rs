@@ -73,8 +73,10 @@ impl Interval {
         Some(read())
     }
 
-    fn is_sum(&self) -> bool {
-        self.id.trim_start_matches('*') == "SUM"
+    /// `SUM`, and `SUM-2` where iperf 2 tells of how many streams.
+    pub fn is_sum(&self) -> bool {
+        let id = self.id.trim_start_matches('*');
+        id == "SUM" || id.starts_with("SUM-")
     }
 
     /// Whether it begins with a delay's variation, as a receiver of datagrams says it: `0.002 ms  0/382`. A stream's latencies
@@ -97,7 +99,8 @@ impl Interval {
         let counts = lost.split_once('/').map(|(lost, all)| (number(lost, &place), number(all, &place)));
         let (lost, all) = match counts {
             Some((Ok(lost), Ok(all))) if all > 0.0 && lost <= all => (lost, all),
-            // No datagram came: nothing is known of their delay either.
+            // Nothing is known of their delay either.
+            Some((Ok(_), Ok(0.0))) => return draft.doubt(format!("{place}: no datagram came")),
             Some((Ok(_), Ok(_))) => return,
             _ => return draft.doubt(format!("{place}: how many datagrams were lost cannot be read")),
         };
@@ -121,7 +124,8 @@ pub(super) fn totals(intervals: &[&Interval], shared: &Shared, end: Option<Does>
     let flows = u32::try_from(streams.len()).ok().filter(|flows| *flows > 0);
     let shared = Shared { flows: flows.or(shared.flows), ..shared.clone() };
     let mean = (Quantity::Throughput, Statistic::Mean);
-    let whole = sums.last().or(if streams.len() == 1 { streams.first() } else { None });
+    // A sum over one stream is of others too, whose lines are not here.
+    let whole = if streams.len() == 1 { streams.first() } else { sums.last() };
     if let Some(whole) = whole {
         let shared = Shared { line: Some(whole.line), ..shared.clone() };
         draft.add(shared.row(mean, (whole.bps, 1.0), (end, "Bitrate")));
@@ -144,7 +148,7 @@ pub(super) fn parts(intervals: &[&Interval], shared: &Shared, end: Option<Does>,
     let mut parts = if sums.is_empty() { intervals.to_vec() } else { sums };
     // A run that broke off has its last part twice.
     parts.dedup_by_key(|one| (one.id.clone(), one.from.to_bits(), one.to.to_bits()));
-    if parts.is_empty() || parts[0].id != "SUM" && parts.iter().any(|one| Some(&one.id) != first.as_ref()) {
+    if parts.is_empty() || !parts[0].is_sum() && parts.iter().any(|one| Some(&one.id) != first.as_ref()) {
         return;
     }
     let at_s = parts.iter().map(|one| [one.from, one.to]).collect();

@@ -1,45 +1,39 @@
-//! iperf 2: what it prints for readers, rounded to three digits, and in [`csv`] what `-y C` prints.
+//! iperf 2: what it prints for readers, rounded to three digits, what of it is of `--bounceback` in [`bounce`], and in [`csv`]
+//! what `-y C` prints.
 
+mod bounce;
 mod csv;
+mod run;
 
 use super::interval::{Interval, parts, totals};
 use super::lines::{Line, lines};
 use super::row::{Shared, whole};
 use super::{Draft, Read, Run};
-use crate::vocabulary::{Does, Pattern};
+use crate::vocabulary::{Does, Pattern, Quantity, Statistic};
+use bounce::Bounced;
 use std::collections::BTreeMap;
 
 /// How a client and a server begin; a port follows the name of what carries the bytes.
 const CLIENT: &str = "Client connecting to ";
 const SERVER: &str = "Server listening on ";
 
+/// What stands in the line of a connection.
+const CONNECTION: &str = " connected with ";
+
 /// What stands before the receiver's figures at the sender of datagrams.
 const REPORT: &str = "Server Report:";
 
 pub(super) fn recognises(text: &str) -> bool {
-    let is_server = |line: &str| line.contains(SERVER) && line.contains(" port ");
+    let is_server = |line: &str| line.contains(SERVER) && line.contains(" port");
     let is_connection =
-        |line: &str| line.starts_with('[') && line.contains("] local ") && line.contains(" connected with ");
+        |line: &str| line.starts_with('[') && line.contains("] local ") && line.contains(CONNECTION);
     text.lines().any(|line| line.contains(CLIENT) || is_server(line) || is_connection(line))
         || csv::recognises(text)
 }
 
 /// A connection that is made after results begins another run.
 pub(super) fn runs(text: &str) -> Vec<usize> {
-    if csv::recognises(text) {
-        return csv::runs(text);
-    }
-    let (mut at, mut begins, mut has_results) = (0, vec![0], false);
-    for line in text.split_inclusive('\n') {
-        let begin = [CLIENT, SERVER, " connected with "].iter().any(|mark| line.contains(mark));
-        if has_results && begin {
-            begins.push(at);
-            has_results = false;
-        }
-        has_results |= line.contains("/sec") && line.contains(" sec ");
-        at += line.len();
-    }
-    begins
+    if csv::recognises(text) { csv::runs(text) } else { run::begins(text) }
 }
 
 /// What is known while lines are read.
@@ -49,14 +43,20 @@ struct Told {
     /// What a stream does here, where its connection tells.
     does: BTreeMap<String, Does>,
     usual: Option<Does>,
-    port: Option<String>,
+    /// Ports that this end listens at.
+    listens: Vec<String>,
     in_report: bool,
+    /// Whether a stream began after others had counted: both ways were not at once.
+    in_turn: bool,
+    /// Whether what was sent again stands behind what was written.
+    has_retransmits: bool,
     reported: Vec<Interval>,
     own: Vec<Interval>,
+    bounced: Bounced,
 }
 
 pub(super) fn read(run: &Run) -> Read<Draft> {
-    if csv::recognises(run.text) {
+    if csv::recognises(run.text) || csv::recognises(run.head) {
         return csv::read(run);
     }
     let mut draft = Draft::default();
@@ -64,10 +64,15 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
     let mut told = Told { shared, ..Told::default() };
     // A later run of a file has only its connections; who this is stands at the file's beginning.
     let head = Run { text: run.head, from: 0, line: 1, head: run.head };
-    if let Some(first) =
-        lines(&head)?.iter().find(|line| line.text.contains(CLIENT) || line.text.contains(SERVER))
+    for line in lines(&head)?.iter().take_while(|line| !line.text.contains(CONNECTION)) {
+        told.begins(line, &mut draft);
+    }
+    if lines(run)?
+        .iter()
+        .take_while(|line| !line.text.contains(CONNECTION))
+        .any(|line| [CLIENT, SERVER].iter().any(|mark| line.text.contains(mark)))
     {
-        told.line(first, &mut draft);
+        told.usual = None;
     }
     for line in lines(run)? {
         match Interval::of(&line) {
@@ -88,13 +93,35 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
 impl Told {
     fn take(&mut self, interval: Interval) {
         // Of --full-duplex both ways together are of neither.
-        if interval.id.starts_with("FD") {
+        if interval.id.starts_with("FD") || interval.rest.ends_with("(omitted)") {
             return;
         }
         if interval.is_of_datagrams() {
             self.shared.transport = Some("UDP".to_lowercase());
         }
+        let Some(interval) = self.bounced.take(interval) else { return };
         if self.in_report { self.reported.push(interval) } else { self.own.push(interval) }
+    }
+
+    /// Whether a line says which end this is.
+    fn begins(&mut self, line: &Line, draft: &mut Draft) -> bool {
+        let text = line.text.as_str();
+        let Some((_, rest)) = text.split_once(CLIENT).or(text.split_once(SERVER)) else { return false };
+        let is_client = text.contains(CLIENT);
+        let (before, port) = rest.split_once(" port").unwrap_or((rest, ""));
+        let port = port.trim_start_matches('s').split_whitespace().next().unwrap_or_default();
+        if self.does.is_empty() {
+            // A client of both ways listens too, and says so before or after.
+            let listens = if self.usual == Some(Does::Sends) { Does::Sends } else { Does::Receives };
+            self.usual = Some(if is_client { Does::Sends } else { listens });
+        }
+        self.shared.transport = before.rsplit(' ').next().map(str::to_lowercase);
+        if is_client {
+            draft.fact("server", before.split(',').next().map(String::from));
+        } else {
+            self.listens.extend(port.split('-').map(String::from));
+        }
+        true
     }
 
     /// Whether a line tells of the test, or nothing.
@@ -102,25 +129,12 @@ impl Told {
         let text = line.text.as_str();
         // The heads of the receiver's columns follow the line that announces it.
         self.in_report = text.contains(REPORT) || self.in_report && text.contains("[ ID]");
-        if let Some((_, rest)) = text.split_once(CLIENT).or(text.split_once(SERVER)) {
-            let is_client = text.contains(CLIENT);
-            self.usual = Some(if is_client { Does::Sends } else { Does::Receives });
-            let (before, port) = rest.split_once(" port ").unwrap_or((rest, ""));
-            self.port = port.split_whitespace().next().map(String::from);
-            self.shared.transport = before.rsplit(' ').next().map(str::to_lowercase);
-            if is_client {
-                draft.fact("server", before.split(',').next().map(String::from));
-            }
-        } else if let Some((id, rest)) = text.split_once("] local ") {
-            let id = id.trim_start_matches('[').trim().to_owned();
-            let local =
-                rest.split(" connected with ").next().and_then(|local| local.split_whitespace().last());
-            // A client that listens too, as with -d, receives where its own port is the test's.
-            let receives = text.contains("(reverse)")
-                || self.usual == Some(Does::Sends) && local == self.port.as_deref();
-            if receives && self.usual == Some(Does::Sends) {
-                self.does.insert(id, Does::Receives);
-            }
+        self.has_retransmits |= text.contains("Write/Err") && text.contains("Rtry");
+        if self.begins(line, draft) || self.bounced.is_head(text) {
+            return true;
+        }
+        if let Some((id, rest)) = text.split_once("] local ") {
+            self.connects(id.trim_start_matches('[').trim(), rest);
             draft.fact("connection", Some(rest.into()));
         } else if let Some((before, _)) = text.split_once(" byte datagrams") {
             let bytes = before.rsplit(' ').next().unwrap_or_default();
@@ -128,35 +142,65 @@ impl Told {
             self.shared.message_bytes =
                 bytes.and_then(|bytes| draft.keep(whole(bytes, &format!("line {}", line.number))));
         } else {
-            return text.chars().all(|c| c == '-') || text.contains("[ ID]") || text.contains(REPORT);
+            return text.chars().all(|c| c == '-')
+                || ["[ ID]", "[SUM-cnt]", REPORT].iter().any(|mark| text.contains(mark));
         }
         true
     }
 
-    /// What a stream's own lines count: an asterisk marks the way back.
+    /// What a stream does here. An asterisk marks the way back.
+    fn connects(&mut self, id: &str, rest: &str) {
+        let bare = id.trim_start_matches('*');
+        self.in_turn |= !self.own.is_empty();
+        self.bounced.connects(bare, rest);
+        let Some(usual) = self.usual else { return };
+        let local = rest.split(CONNECTION).next().and_then(|local| local.split_whitespace().last());
+        let is_listening = local.is_some_and(|port| self.listens.iter().any(|known| known == port));
+        // Of both ways a server marks its own connection, by which it sends.
+        let (forth, back) = if id.starts_with('*') {
+            (Does::Sends, Does::Sends)
+        } else if rest.contains("(reverse)") {
+            (other(usual), other(usual))
+        } else if usual == Does::Sends && is_listening {
+            (Does::Receives, Does::Receives)
+        } else {
+            (usual, other(usual))
+        };
+        self.does.insert(bare.to_owned(), forth);
+        self.does.insert(format!("*{bare}"), back);
+    }
+
+    /// What a stream's own lines count.
     fn end(&self, id: &str) -> Option<Does> {
-        let back = || self.usual.map(|usual| if usual == Does::Sends { Does::Receives } else { Does::Sends });
-        self.does.get(id).copied().or_else(|| if id.starts_with('*') { back() } else { self.usual })
+        let usual = || if id.starts_with('*') { self.usual.map(other) } else { self.usual };
+        self.does.get(id).copied().or_else(usual)
     }
 
     fn rows(&self, draft: &mut Draft) {
         let name = self.shared.transport.as_deref().map_or("stream".into(), str::to_uppercase);
-        let mut ends: Vec<Option<Does>> = self.own.iter().map(|one| self.end(&one.id)).collect();
+        let streams = self.own.iter().filter(|one| !one.is_sum());
+        let mut ends: Vec<Option<Does>> = streams.map(|one| self.end(&one.id)).collect();
         ends.sort_by_key(|end| *end != self.usual);
         ends.dedup();
         let both = ends.len() > 1;
+        if ends.is_empty() && !self.own.is_empty() {
+            ends.push(self.usual);
+        }
         for end in ends {
             let back = both && end != self.usual;
             let shared = Shared {
                 test: if back { format!("{name}, back") } else { name.clone() },
-                pattern: Some(if both { Pattern::Bidirectional } else { Pattern::Stream }),
+                pattern: Some(if both && !self.in_turn { Pattern::Bidirectional } else { Pattern::Stream }),
                 ..self.shared.clone()
             };
             // The sum of both ways is of neither.
-            let is_of = |one: &&Interval| self.end(&one.id) == end && !(both && one.id == "SUM");
+            let is_of = |one: &&Interval| if one.is_sum() { !both } else { self.end(&one.id) == end };
             let of_end: Vec<&Interval> = self.own.iter().filter(is_of).collect();
             let (wholes, slices) = apart(&of_end, draft);
             totals(&wholes, &shared, end, draft);
+            if self.has_retransmits && end == Some(Does::Sends) {
+                retransmits(&wholes, &shared, draft);
+            }
             parts(&slices, &shared, end, draft);
         }
         let shared = Shared { test: name, ..self.shared.clone() };
@@ -164,6 +208,26 @@ impl Told {
         if !reported.is_empty() {
             totals(&reported, &shared, Some(Does::Receives), draft);
         }
+        self.bounced.rows(&shared, draft);
+    }
+}
+
+fn other(end: Does) -> Does {
+    if end == Does::Sends { Does::Receives } else { Does::Sends }
+}
+
+/// The segments that were sent again, of all streams: `12503/0         27     2813K/342(454) us  4779305`.
+fn retransmits(wholes: &[&Interval], shared: &Shared, draft: &mut Draft) {
+    let sum = wholes.iter().find(|one| one.is_sum());
+    let Some(one) = sum.or(if wholes.len() == 1 { wholes.first() } else { None }) else { return };
+    let words: Vec<&str> = one.rest.split(' ').collect();
+    let [writes, count, ..] = words[..] else { return };
+    if let Ok(count) = count.parse::<u32>()
+        && writes.contains('/')
+    {
+        let shared = Shared { line: Some(one.line), ..shared.clone() };
+        let what = (Quantity::Retransmits, Statistic::Total);
+        draft.add(shared.row(what, (count.into(), 1.0), (Some(Does::Sends), "Rtry")));
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod text;
 
+use super::failed::again;
 use super::json::{Document, Node, documents, starts};
 use super::row::{Shared, row};
 use super::{Draft, Read, Run, head, refuse};
@@ -31,6 +32,11 @@ fn is_json(text: &str) -> bool {
 
 pub(super) fn recognises(text: &str) -> bool {
     is_json(text) || text::recognises(text)
+}
+
+/// Whether a line alone is one of its beginning.
+pub(super) fn begins(line: &str) -> bool {
+    text::begins(line)
 }
 
 /// A document is a run, and so are the events from one start to the next.
@@ -101,10 +107,7 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
     draft.rows.extend(slices(&root, &shared, "sum_bidir_reverse", true));
     match error {
         Some(error) if draft.rows.is_empty() => {
-            return refuse(
-                format!("iperf3 measured nothing: {error}"),
-                "run it again, and see that both ends answer",
-            );
+            return refuse(format!("iperf3 measured nothing: {error}"), again("iperf3", &error));
         }
         Some(error) => draft.doubt(format!("iperf3 ended with an error: {error}")),
         None => (),

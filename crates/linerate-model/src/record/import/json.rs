@@ -34,6 +34,11 @@ pub(super) fn starts(text: &str) -> Vec<usize> {
     scan::spans(text).into_iter().map(|span| span.from).collect()
 }
 
+/// Where documents begin and end, and whether their end is there.
+pub(super) fn places(text: &str) -> Vec<(usize, usize, bool)> {
+    scan::spans(text).into_iter().map(|span| (span.from, span.to, span.is_closed)).collect()
+}
+
 /// The documents of a run, what is around them and what they lack as doubts; at least one.
 pub(super) fn documents(run: &Run, draft: &mut Draft) -> Read<Vec<Value>> {
     if run.text.bytes().filter(|byte| b"[{".contains(byte)).count() > MOST_CONTAINERS {

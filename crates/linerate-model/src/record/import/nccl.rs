@@ -38,6 +38,11 @@ pub(super) fn recognises(text: &str) -> bool {
     text.lines().any(is_heads)
 }
 
+/// Whether a line alone is one of its beginning.
+pub(super) fn begins(line: &str) -> bool {
+    line.starts_with("# nThread ") || line.starts_with("# Collective test starting") || is_heads(line)
+}
+
 fn is_heads(line: &str) -> bool {
     let has = |name: &str| line.split_whitespace().any(|word| word == name);
     line.trim_start().starts_with('#') && has("size") && has("algbw") && has("busbw")

@@ -57,6 +57,11 @@ pub(super) fn recognises(text: &str) -> bool {
     keys.len() > 1
 }
 
+/// Whether a line alone is one of its beginning.
+pub(super) fn begins(line: &str) -> bool {
+    key(line).is_some_and(|(key, _)| KEYS.contains(&key))
+}
+
 /// Its options come first in each run; without them a key that comes again.
 pub(super) fn runs(text: &str) -> Vec<usize> {
     let (mut at, mut begins, mut is_over) = (0, vec![0], false);

@@ -65,12 +65,27 @@ const OWN: [Kind; 7] = [
     },
 ];
 
+/// What has the output of another program in it.
+const WRAPPERS: [Kind; 1] = [Kind {
+    is_it: |text| text.trim_start().starts_with('{') && has_key(text, &["stdout_lines", "stdout"]),
+    what: "it is a result of Ansible or its like, which has what the tool printed as a string of JSON",
+    hint: "take that out on the way: jq -r .stdout FILE | linerate import -",
+}];
+
 /// What is read of the same path.
 const STREAM: &str = "for its path run iperf3 -c HOST -J > FILE, and import that";
 const ROUND_TRIPS: &str = "run ping -c 100 -i 0.2 HOST > FILE on Linux, and import that";
 
 /// Tools that people have beside those that are read.
-const OTHERS: [Kind; 14] = [
+const OTHERS: [Kind; 15] = [
+    Kind {
+        is_it: |text| {
+            let is_state = |line: &str| line.ends_with(" is alive") || line.ends_with(" is unreachable");
+            text.lines().any(|line| is_state(line.trim_end()))
+        },
+        what: "it is what fping printed without times",
+        hint: "run fping -c 100 -p 200 HOST ... > FILE 2>&1",
+    },
     Kind {
         is_it: |text| text.contains(" times -->") && text.contains(" in "),
         what: "it is what NetPIPE prints, and not the file that it writes",
@@ -193,7 +208,7 @@ fn is_table(line: &str) -> bool {
 
 /// Refuses what is known to be no result that is imported.
 pub(super) fn refuse_known(text: &str) -> Read<()> {
-    let known = OWN.iter().find(|kind| (kind.is_it)(text));
+    let known = OWN.iter().chain(&WRAPPERS).find(|kind| (kind.is_it)(text));
     known.map_or(Ok(()), |kind| refuse(kind.what, kind.hint))
 }
 
@@ -201,4 +216,12 @@ pub(super) fn refuse_known(text: &str) -> Read<()> {
 pub(super) fn refuse_others(text: &str) -> Read<()> {
     let known = OTHERS.iter().find(|kind| (kind.is_it)(text));
     known.map_or(Ok(()), |kind| refuse(kind.what, kind.hint))
+}
+
+/// What another tool wrote that is not read, beside what is.
+pub(super) fn beside(text: &str) -> Vec<String> {
+    let known = OTHERS.iter().filter(|kind| (kind.is_it)(text));
+    known
+        .map(|kind| format!("a part of it is not read: {}", kind.what.trim_start_matches("it is ")))
+        .collect()
 }

@@ -42,6 +42,11 @@ pub(super) fn recognises(text: &str) -> bool {
     text.lines().any(is_heads)
 }
 
+/// Whether a line alone is one of its beginning.
+pub(super) fn begins(line: &str) -> bool {
+    title(line.trim()).is_some() || is_heads(line)
+}
+
 fn is_heads(line: &str) -> bool {
     line.contains(SIZE)
         && line.contains(ITERATIONS)

@@ -40,6 +40,7 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
     let mut shared = Shared { test: "ping".into(), pattern: Some(Pattern::PingPong), ..Shared::default() };
     let (mut answers, mut has_counts) = (Vec::new(), false);
     for line in lines(run)? {
+        let line = Line { text: pointed(&line.text), ..line };
         shared.line = Some(line.number);
         if is_first(&line.text) {
             first(&line, &mut shared, &mut draft);
@@ -59,6 +60,16 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
     }
     each("ping, each answer", &shared, answers, &mut draft);
     Ok(draft)
+}
+
+/// A line with points in its numbers: some versions write the commas of the user's language, `time=0,254 ms`.
+fn pointed(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let point = |(at, c): (usize, char)| {
+        if c == ',' && at > 0 && is_digit(at - 1) && is_digit(at + 1) { '.' } else { c }
+    };
+    text.char_indices().map(point).collect()
 }
 
 /// `PING h (192.0.2.1) 56(84) bytes of data.`, `PING h(h (::1)) 56 data bytes`, `PING h (192.0.2.1): 56 data bytes`.

@@ -18,16 +18,16 @@ const NUMBERS: [(&str, Quantity, Option<Does>); 7] = [
 ];
 
 pub(super) fn recognises(text: &str) -> bool {
-    let mut lines = text.lines();
-    let header = |line: &str| {
-        line.strip_suffix(':').is_some_and(|name| {
-            name.contains('_') && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
-        })
-    };
-    lines.any(header)
+    text.lines().any(begins)
         && text.lines().any(|line| {
             line.starts_with("    ") && NUMBERS.iter().any(|(name, ..)| line.trim_start().starts_with(name))
         })
+}
+
+/// Whether a line alone is one of its beginning.
+pub(super) fn begins(line: &str) -> bool {
+    line.strip_suffix(':')
+        .is_some_and(|name| name.contains('_') && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'))
 }
 
 pub(super) fn read(run: &Run) -> Read<Draft> {

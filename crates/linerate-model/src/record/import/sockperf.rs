@@ -13,6 +13,11 @@ pub(super) fn recognises(text: &str) -> bool {
     text.contains("sockperf: ") && signs.iter().any(|sign| text.contains(sign))
 }
 
+/// Whether a line alone is one of its beginning.
+pub(super) fn begins(line: &str) -> bool {
+    line.contains("sockperf: ")
+}
+
 pub(super) fn read(run: &Run) -> Read<Draft> {
     let lines = lines(run)?;
     let mut draft = Draft::default();

@@ -1,116 +1,183 @@
 //! What `iperf -y C` prints: `20240718105130,10.0.0.1,40022,10.0.0.2,5001,1,0.0-10.0,1177026560,941621248`, of datagrams
-//! with five more: jitter, lost, all, their share, out of order.
+//! with five more: jitter, lost, all, their share, out of order; and of 2.2 with `-e` lines under names of columns.
+
+mod line;
 
 use super::super::interval::{Interval, parts, totals};
-use super::super::row::{Shared, number};
+use super::super::row::Shared;
 use super::super::{Draft, Read, Run};
-use super::apart;
-use crate::vocabulary::{Does, Pattern};
-use std::collections::BTreeMap;
-
-/// Fields of a stream, and of datagrams.
-const FIELDS: [usize; 2] = [9, 14];
-/// Where they are.
-const TIME: usize = 0;
-const LOCAL_PORT: usize = 2;
-const PORT: usize = 4;
-const ID: usize = 5;
-const TIMES: usize = 6;
-const BPS: usize = 8;
-const JITTER: usize = 9;
-
-/// The fields of a line that is one.
-fn fields(line: &str) -> Option<Vec<&str>> {
-    let fields: Vec<&str> = line.trim().split(',').collect();
-    let is_number = |at: usize| fields[at].parse::<f64>().is_ok();
-    let is_time = |text: &str| text.len() >= 14 && text.bytes().take(14).all(|byte| byte.is_ascii_digit());
-    let is_one = FIELDS.contains(&fields.len())
-        && is_time(fields[TIME].rsplit(':').next().unwrap_or_default())
-        && is_number(LOCAL_PORT)
-        && is_number(PORT)
-        && is_number(ID)
-        && fields[TIMES].contains('-');
-    is_one.then_some(fields)
-}
+use super::{apart, bounce};
+use crate::vocabulary::{Does, Pattern, Quantity, Statistic};
+use line::{Heads, Line, PORT, TIME, Way};
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn recognises(text: &str) -> bool {
-    text.lines().any(|line| fields(line).is_some())
+    let mut heads = Heads::default();
+    text.lines().any(|line| heads.read(line) || heads.line(0, line).is_some())
 }
 
-/// A stream whose number was there before, on another port, is of another run.
+/// A stream whose number was there before, on another port, is of another run, and so is one that began when all of this
+/// one were over, or a process that names its columns again.
 pub(super) fn runs(text: &str) -> Vec<usize> {
-    let (mut at, mut begins) = (0, vec![0]);
-    let mut seen: BTreeMap<&str, [&str; 2]> = BTreeMap::new();
-    for line in text.split_inclusive('\n') {
-        if let Some(fields) = fields(line)
-            && fields[ID] != "-1"
-        {
-            // A server's report to its client has the ends the other way round.
-            let mut ports = [fields[LOCAL_PORT], fields[PORT]];
-            ports.sort_unstable();
-            if seen.get(fields[ID]).is_some_and(|known| *known != ports) {
-                begins.push(at);
+    let (mut at, mut begins, mut heads) = (0, vec![0], Heads::default());
+    let mut seen: BTreeMap<String, Line> = BTreeMap::new();
+    let (mut over, mut named_at, mut is_new) = (None, None, false);
+    for (text, number) in text.split_inclusive('\n').zip(1..) {
+        is_new |= heads.has(text) && !seen.is_empty();
+        if heads.read(text) {
+            // Names are of the lines that follow.
+            named_at = named_at.or(Some(at));
+        } else if let Some(line) = heads.line(number, text).filter(|line| !line.is_sum()) {
+            let known = seen.get(&line.id);
+            is_new |= known.is_some_and(|known| !known.is_pair_of(&line))
+                || known.is_none() && over.is_some_and(|over| line.begins_after(over));
+            if is_new {
+                begins.push(named_at.unwrap_or(at));
                 seen.clear();
+                over = None;
             }
-            seen.insert(fields[ID], ports);
+            over = line.time.map(|time| over.map_or(time, |over: f64| over.max(time)));
+            seen.insert(line.id.clone(), line);
+            (named_at, is_new) = (None, false);
         }
-        at += line.len();
+        at += text.len();
     }
     begins
 }
 
+/// The lines of one way, as one end counts them.
+struct Group {
+    way: Way,
+    end: Option<Does>,
+    lines: Vec<Line>,
+}
+
 pub(super) fn read(run: &Run) -> Read<Draft> {
     let mut draft = Draft::default();
-    let (mut own, mut reported) = (Vec::new(), Vec::new());
-    let mut is_datagrams = false;
-    for (line, text) in (run.line..).zip(run.text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
-        let Some(fields) = fields(text) else {
-            draft.unread(format!("line {line}"), text);
-            continue;
-        };
-        is_datagrams |= fields.len() > JITTER;
-        if let Some(interval) = draft.keep(interval(line, &fields)) {
-            if interval.rest.is_empty() { own.push(interval) } else { reported.push(interval) }
+    // A later run of a file may have its columns named at the file's beginning.
+    let mut heads = Heads::of_file(run.head);
+    let mut lines: Vec<Line> = Vec::new();
+    for (number, text) in (run.line..).zip(run.text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
+        match heads.line(number, text) {
+            Some(line) => lines.push(line),
+            None if heads.read(text) => (),
+            None => draft.unread(format!("line {number}"), text),
         }
-        draft.fact("local time of the first line", Some(fields[TIME].into()));
-        draft.fact("connection", Some(fields[1..=PORT].join(" ")));
     }
+    let Some(first) = lines.first().cloned() else { return Ok(draft) };
+    draft.fact("local time of the first line", first.time.is_some().then(|| first.fields[TIME].clone()));
+    draft.fact("connection", Some(first.fields[1..=PORT].join(" ")));
+    let (bounced, lines): (Vec<_>, Vec<_>) = lines.into_iter().partition(|line| line.bounced.is_some());
+    round_trips(&bounced, &mut draft);
+    let is_datagrams = lines.iter().any(|line| line.is_datagrams);
     let name = if is_datagrams { "UDP" } else { "TCP" };
-    let shared = Shared {
-        test: name.into(),
-        transport: Some(name.to_lowercase()),
-        pattern: Some(Pattern::Stream),
-        ..Shared::default()
+    let groups = groups(lines);
+    let both =
+        groups.iter().any(|one| one.way == Way::Back) && groups.iter().any(|one| one.way == Way::Forth);
+    let at_once = if both {
+        line::at_once(&groups.iter().flat_map(|one| &one.lines).collect::<Vec<_>>())
+    } else {
+        Some(false)
     };
-    // Of datagrams a client's own lines count what it sent; of TCP a line looks the same at both ends.
-    let end = is_datagrams.then_some(Does::Sends);
-    for (intervals, end) in [(own, end), (reported, Some(Does::Receives))] {
-        let intervals: Vec<&Interval> = intervals.iter().collect();
-        let (wholes, slices) = apart(&intervals, &mut draft);
-        totals(&wholes, &shared, end, &mut draft);
-        parts(&slices, &shared, end, &mut draft);
+    if at_once.is_none() {
+        draft.doubt("the file does not say whether both ways were at once (-d) or one after the other (-r)");
     }
-    if !is_datagrams {
+    for group in &groups {
+        let shared = Shared {
+            test: if both && group.way == Way::Back { format!("{name}, back") } else { name.into() },
+            transport: Some(name.to_lowercase()),
+            pattern: at_once.map(|both| if both { Pattern::Bidirectional } else { Pattern::Stream }),
+            ..Shared::default()
+        };
+        of_group(group, &shared, both, &mut draft);
+    }
+    if groups.iter().any(|group| group.end.is_none()) {
         draft.doubt("the file does not say whether its bytes are the sender's or the receiver's: iperf without -y C does");
     }
     Ok(draft)
 }
 
-fn interval(line: u64, fields: &[&str]) -> Read<Interval> {
-    let place = format!("line {line}");
-    let (from, to) = fields[TIMES].split_once('-').unwrap_or_default();
-    let all = fields.get(JITTER + 2).and_then(|all| all.parse::<f64>().ok()).filter(|all| *all > 0.0);
-    let rest = match all {
-        Some(all) => format!("{} ms {}/{all} (", fields[JITTER], fields[JITTER + 1]),
-        None => String::new(),
+/// The lines by way and end.
+fn groups(lines: Vec<Line>) -> Vec<Group> {
+    // A client of 2.1 does not know the ports of its own way back.
+    let is_client = lines.iter().any(Line::is_unnamed);
+    let Some(first) = lines.iter().find(|line| !line.is_unnamed()).or(lines.first()).cloned() else {
+        return Vec::new();
     };
-    Ok(Interval {
-        line,
-        id: if fields[ID] == "-1" { "SUM".into() } else { fields[ID].into() },
-        role: String::new(),
-        from: number(from, &place)?,
-        to: number(to, &place)?,
-        bps: number(fields[BPS], &place)?,
-        rest,
-    })
+    let sent: BTreeSet<(String, [String; 2])> = lines
+        .iter()
+        .filter(|line| line.is_short)
+        .map(|line| (line.id.clone(), line.ports().map(String::from)))
+        .collect();
+    let mut groups: Vec<Group> = Vec::new();
+    for line in lines {
+        // A server's report to its client has the ends the other way round.
+        let is_report = line.datagrams.is_some()
+            && sent.contains(&(line.id.clone(), line.swapped_ports().map(String::from)));
+        let way = if !is_report && line.is_back(&first) { Way::Back } else { Way::Forth };
+        let end = match line.end {
+            _ if is_report => Some(Does::Receives),
+            None if is_client => Some(if way == Way::Back { Does::Receives } else { Does::Sends }),
+            end => end,
+        };
+        match groups.iter_mut().find(|group| group.way == way && group.end == end) {
+            Some(group) => group.lines.push(line),
+            None => groups.push(Group { way, end, lines: vec![line] }),
+        }
+    }
+    groups.sort_by_key(|group| group.way == Way::Back);
+    groups
+}
+
+fn of_group(group: &Group, shared: &Shared, both: bool, draft: &mut Draft) {
+    let mut intervals: Vec<Interval> = Vec::new();
+    for line in &group.lines {
+        // The sum of both ways is of neither.
+        if !(both && line.is_sum()) {
+            intervals.extend(draft.keep(line.interval()));
+        }
+    }
+    let intervals: Vec<&Interval> = intervals.iter().collect();
+    let (wholes, slices) = apart(&intervals, draft);
+    let streams = wholes.iter().filter(|one| !one.is_sum()).count();
+    let is_untimed = streams > 1 && group.lines.iter().all(|line| line.time.is_none());
+    if is_untimed {
+        draft.doubt("the file does not say when its streams were: they need not have been at once");
+    }
+    let begins = draft.rows.len();
+    totals(&wholes, shared, group.end, draft);
+    if is_untimed {
+        let several = draft.rows[begins..].iter_mut();
+        several.for_each(|row| (row.flows, row.pattern) = (None, None));
+    }
+    parts(&slices, shared, group.end, draft);
+    let whole = wholes.iter().find(|one| one.is_sum()).or(if streams == 1 { wholes.first() } else { None });
+    let line = whole.and_then(|whole| group.lines.iter().find(|line| line.number == whole.line));
+    if let Some(line) = line {
+        let shared = Shared { line: Some(line.number), ..shared.clone() };
+        if let Some(count) = line.retransmits.filter(|_| group.end == Some(Does::Sends)) {
+            let what = (Quantity::Retransmits, Statistic::Total);
+            draft.add(shared.row(what, (count, 1.0), (Some(Does::Sends), "tcpretry")));
+        }
+        // Its round trips are in no column of 2.1.
+        if line.has_fraction() && whole.is_some_and(|whole| whole.bps > 0.0 && whole.bps < FEW_BPS) {
+            draft.doubt("so few bytes may be those of --bounceback, whose times are not in this form: iperf without -y C prints them");
+        }
+    }
+}
+
+/// Less than a stream carries, and more than the ten small messages a second that `--bounceback` sends.
+const FEW_BPS: f64 = 1e6;
+
+/// The times of `--bounceback`: of the whole test, which stands last.
+fn round_trips(lines: &[Line], draft: &mut Draft) {
+    let Some(whole) = lines.last() else { return };
+    if whole.from() != Some(0.0) {
+        draft.doubt("the line of the whole test is missing: its times are those of its last part");
+    }
+    let shared =
+        Shared { transport: Some("TCP".to_lowercase()), line: Some(whole.number), ..Shared::default() };
+    if let Some(times) = whole.times().and_then(|times| draft.keep(times)) {
+        times.rows(&bounce::named(&shared, None), "bbcnt, bbavg, bbmin, bbmax, bbstdev", draft);
+    }
 }

@@ -1,5 +1,6 @@
 //! What iperf3 prints for readers: rounded to three digits.
 
+use super::super::failed::again;
 use super::super::interval::{Interval, parts, totals};
 use super::super::lines::{Line, lines};
 use super::super::row::{Shared, whole};
@@ -29,6 +30,10 @@ pub(super) fn recognises(text: &str) -> bool {
             || line == DONE
             || is_whole(line)
     })
+}
+
+pub(super) fn begins(line: &str) -> bool {
+    BEGINS.iter().any(|begin| line.contains(begin)) || line.starts_with(SAYS)
 }
 
 pub(super) fn runs(text: &str) -> Vec<usize> {
@@ -82,10 +87,7 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
     if draft.rows.is_empty()
         && let Some(error) = draft.unread.values().find_map(|text| text.strip_prefix(SAYS))
     {
-        return refuse(
-            format!("iperf3 measured nothing: {error}"),
-            "run it again, and see that both ends answer",
-        );
+        return refuse(format!("iperf3 measured nothing: {error}"), again("iperf3", error));
     }
     draft.doubt("rates are rounded to three digits: iperf3 -J has them whole");
     Ok(draft)
