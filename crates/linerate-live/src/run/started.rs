@@ -1,5 +1,6 @@
 //! An agent that has been started: its connection, and what tells whether it goes on.
 
+use super::launch::Seat;
 use crate::control::{Client, Ending};
 use crate::plan::{HostAddress, HostId, Plan, PlannedHost};
 use crate::{Error, Result};
@@ -16,7 +17,7 @@ pub enum Lifeline {
     /// A process of ours, or its ssh.
     Process(ChildProcess),
     /// Its connection. The launchers are kept until the last of their agents has ended.
-    Connection { ending: Ending, _launchers: Vec<ChildProcess> },
+    Connection { ending: Ending, launchers: Vec<ChildProcess>, seat: Seat },
 }
 
 impl Lifeline {
@@ -25,6 +26,28 @@ impl Lifeline {
         match self {
             Lifeline::Process(process) => process.has_ended().then(|| process.verdict().map(Error::died))?,
             Lifeline::Connection { ending, .. } => ending.told(),
+        }
+    }
+
+    /// Where the launcher put it.
+    pub fn seat(&self) -> Option<&Seat> {
+        match self {
+            Lifeline::Process(_) => None,
+            Lifeline::Connection { seat, .. } => Some(seat),
+        }
+    }
+
+    /// Takes the place of another one: an allocation may be that of the launcher that started the first agents.
+    pub fn after(self, before: &Lifeline) -> Lifeline {
+        match (self, before) {
+            (
+                Lifeline::Connection { ending, launchers, seat: _ },
+                Lifeline::Connection { launchers: kept, seat, .. },
+            ) => {
+                let launchers = [launchers, kept.clone()].concat();
+                Lifeline::Connection { ending, launchers, seat: seat.clone() }
+            }
+            (own, _) => own,
         }
     }
 }
@@ -55,8 +78,13 @@ impl Started {
     }
 
     /// One that called back; its address is the one at which it did.
-    pub fn called_back(id: HostId, reached: String, client: Client, launchers: Vec<ChildProcess>) -> Started {
-        let agent = Lifeline::Connection { ending: client.ending(), _launchers: launchers };
+    pub fn called_back(
+        id: HostId,
+        reached: String,
+        client: Client,
+        (seat, launchers): (Seat, Vec<ChildProcess>),
+    ) -> Started {
+        let agent = Lifeline::Connection { ending: client.ending(), launchers, seat };
         Started { id, reached, client, agent, address: None, address6: None }
     }
 
