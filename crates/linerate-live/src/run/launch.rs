@@ -9,13 +9,13 @@ mod process;
 mod rendezvous;
 
 pub use join::{Join, join};
+pub(super) use process::cannot_again;
 pub use process::{PLACES, SEAT, SECRET};
-pub(super) use process::{Seat, cannot_again};
 
 use super::lost::LEAST_OF_MANY;
 use super::protocol::PROTOCOL;
 use super::ssh::{Reaching, Told};
-use super::started::Started;
+use super::started::{Seat, Started};
 use crate::control::{Check, Client};
 use crate::plan::{HostId, Launched, Plan, PlannedHost};
 use crate::{Error, Result};

@@ -1,6 +1,5 @@
 //! An agent that has been started: its connection, and what tells whether it goes on.
 
-use super::launch::Seat;
 use crate::control::{Client, Ending};
 use crate::plan::{HostAddress, HostId, Plan, PlannedHost};
 use crate::{Error, Result};
@@ -10,6 +9,17 @@ use std::time::Duration;
 
 /// How long an agent may take to end when its standard input has closed.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Where an agent sits, as its launcher knows it.
+#[derive(Debug, Clone, Default)]
+pub struct Seat {
+    /// Its place among those that were started.
+    pub place: u32,
+    /// The host's name.
+    pub node: Option<String>,
+    /// The allocation.
+    pub job: Option<String>,
+}
 
 /// What tells whether an agent goes on, and what it is kept by.
 #[derive(Clone)]

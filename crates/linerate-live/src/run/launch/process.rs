@@ -4,6 +4,7 @@ use super::rendezvous::Rendezvous;
 use crate::lab::journal;
 use crate::plan::{Launched, Launcher};
 use crate::run::ssh::quoted;
+use crate::run::started::Seat;
 use crate::{Error, Result};
 use linerate_sys::child::ChildProcess;
 use linerate_sys::process::Signal;
@@ -33,17 +34,6 @@ pub struct Launchers {
     by: &'static Launcher,
     all: Vec<Process>,
     names: Vec<String>,
-}
-
-/// Where an agent sits, as its launcher knows it.
-#[derive(Debug, Clone, Default)]
-pub struct Seat {
-    /// Its place among those that were started.
-    pub place: u32,
-    /// The host's name.
-    pub node: Option<String>,
-    /// The allocation.
-    pub job: Option<String>,
 }
 
 /// One launcher.
