@@ -49,8 +49,11 @@ fn long_of_8_racks_the_slower_one_is_named_and_no_host() {
 fn long_of_64_hosts_the_pair_that_loses_is_named_and_nobody_else() {
     let hosts = "lab:hosts=64,rate=5Mb/s,e-k.loss=3%";
     let (code, matrix) = measured(&[hosts, "--full", "--trial", "1s"]);
-    let wanted = vec!["link e>k by retransmit-share".to_owned()];
-    assert_eq!((code, named(&matrix)), (10, wanted), "{:#}", matrix["named"]);
+    let all = matrix["named"].as_array().unwrap();
+    let is_link = |one: &Value| one["kind"] == "link" && one["hosts"] == serde_json::json!(["e", "k"]);
+    // It may be slow for it, and has one name then.
+    assert!(code == 10 && all.len() == 1 && is_link(&all[0]), "{code} {:#}", matrix["named"]);
+    assert!(all[0]["sent_again"]["low"].as_f64().unwrap() > 0.0, "{:#}", all[0]);
 }
 
 /// Nobody is slow for it at this rate: it stands in the inventory.
