@@ -46,7 +46,7 @@ fn long_of_8_racks_the_slower_one_is_named_and_no_host() {
 /// A bucket loses nothing: our own wire does, which 64 hosts at 5 Mb/s keep busy.
 #[test]
 #[ignore = "64 hosts, each with each: tests/long"]
-fn long_of_64_hosts_the_pair_that_loses_is_named_and_nobody_else() {
+fn long_of_64_hosts_the_pair_that_loses_is_named() {
     let hosts = "lab:hosts=64,rate=5Mb/s,e-k.loss=3%";
     let (code, matrix) = measured(&[hosts, "--full", "--trial", "1s"]);
     let all = matrix["named"].as_array().unwrap();
