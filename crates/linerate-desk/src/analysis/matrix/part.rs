@@ -42,11 +42,12 @@ pub fn reversed(pair: HostPair) -> HostPair {
 impl Part {
     /// Whether a pair shows it.
     pub fn is_shown_by(self, pair: HostPair, screening: &Screening) -> bool {
-        let [from, to] = [pair.from, pair.to].map(|host| screening.group_of(host));
+        // Only of groups is it looked up who is in one.
+        let is_in = |host: HostId, group: usize| screening.group_of(host) == Some(group);
         match self {
-            Part::GroupSends(group) => from == Some(group) && to != Some(group),
-            Part::GroupReceives(group) => to == Some(group) && from != Some(group),
-            Part::GroupExchanges(group) => (from == Some(group)) != (to == Some(group)),
+            Part::GroupSends(group) => is_in(pair.from, group) && !is_in(pair.to, group),
+            Part::GroupReceives(group) => is_in(pair.to, group) && !is_in(pair.from, group),
+            Part::GroupExchanges(group) => is_in(pair.from, group) != is_in(pair.to, group),
             Part::Sends(host) => pair.from == host,
             Part::Receives(host) => pair.to == host,
             Part::Exchanges(host) => pair.from == host || pair.to == host,
