@@ -162,6 +162,78 @@ fn a_killed_controller_leaves_nothing_and_resume_goes_on() {
     await_none();
 }
 
+/// The agents of a run.
+fn agents() -> Vec<u32> {
+    processes().into_iter().filter(|(_, role)| role == "agent").map(|(pid, _)| pid).collect()
+}
+
+/// What failed on the way, by the recording.
+fn failures(out: &std::path::Path) -> Vec<String> {
+    let text = std::fs::read_to_string(recording(out)).unwrap();
+    let lines = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let failed = lines.filter(|line| line["event"] == "unavailable" && line["kind"] == "failed");
+    failed.map(|line| line["why"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn an_agent_that_dies_is_started_again() {
+    let world = World::new(3);
+    let launch = format!("{} {{host}}", world.enter());
+    let what = ["--only", "network.tcp", "--sizes", "1KiB", "--passes", "2"];
+    let mut run = world.run("launch:h0,h1", &launch, &what).spawn().unwrap();
+    world.await_trial();
+    kill(agents()[0]);
+    assert_eq!(code(&mut run), Some(0));
+    let failures = failures(&world.out());
+    assert!(failures.iter().any(|why| why.contains("ended its connection")), "the gap: {failures:?}");
+    let report = report(&recording(&world.out()));
+    let ladder = report["ladder"].as_array().unwrap();
+    let counts = ladder.iter().filter_map(|entry| entry["throughput_bps"]["n"].as_u64());
+    assert!(counts.clone().count() > 0 && counts.clone().all(|n| n == 2), "{ladder:#?}");
+    await_none();
+}
+
+/// Its command knows it no more: of many hosts it is a line.
+#[test]
+fn a_host_that_does_not_come_back_is_a_line() {
+    let world = World::new(5);
+    let launch = format!("{} {{host}}", world.enter());
+    let arguments = ["matrix", "launch:h0,h1,h2,h3", "--launch", &launch, "--trial", "100ms", "--no-page"];
+    let out = world.out();
+    let mut run = world.command(&arguments).arg("--output").arg(&out).spawn().unwrap();
+    world.await_trial();
+    std::fs::remove_file(world.folder.path().join("h1.pid")).unwrap();
+    let is_of_h1 = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+        words.windows(2).any(|two| two[0] == b"--place" && two[1] == b"1")
+    };
+    kill(agents().into_iter().find(is_of_h1).expect("an agent of h1"));
+    assert_eq!(code(&mut run), Some(11));
+    let matrix = report(&recording(&out))["matrix"].clone();
+    let failed: Vec<Option<&str>> =
+        matrix["hosts"].as_array().unwrap().iter().map(|host| host["failed"].as_str()).collect();
+    assert_eq!(failed.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true, false, false]);
+    assert!(failed[1].unwrap().contains("it does not come back: "), "{failed:?}");
+    await_none();
+}
+
+#[test]
+fn a_launcher_that_ends_with_its_agents_is_not_called_again() {
+    let world = World::new(1);
+    // Called as mpirun is: `-n 2 PROGRAM agent …`.
+    let fake = world.script("fake", "shift 2\nPMI_RANK=0 \"$@\" & PMI_RANK=1 \"$@\" & wait");
+    let what = ["--only", "network.tcp", "--sizes", "1KiB", "--passes", "3"];
+    let mut run = world.run("mpirun", &fake, &what).spawn().unwrap();
+    world.await_trial();
+    kill(agents()[0]);
+    assert_eq!(code(&mut run), Some(4));
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut run.stderr.take().unwrap(), &mut text).unwrap();
+    assert!(text.contains("mpirun ends its agents together, and is not called again"), "{text}");
+    await_none();
+}
+
 #[test]
 fn an_mpis_own_launcher_starts_agents() {
     let world = World::new(3);

@@ -1,5 +1,7 @@
 //! Many hosts of a lab: who is slow is named, and nobody else; a host that fails is a line.
 
+mod many;
+
 use crate::ladder::ssh::Fixture;
 use crate::user::runs::{PROGRAM, recording, report};
 use serde_json::Value;
@@ -15,6 +17,19 @@ fn matrix(folder: &Path, arguments: &[&str]) -> Output {
     command.args(["matrix", "--quiet", "--no-page", "--seed", "7", "--output"]).arg(folder).args(arguments);
     command.env("LINERATE_STATE", folder.join("state")).stdin(Stdio::null());
     command.output().unwrap()
+}
+
+/// What one of them loses costs little rate or none: it shows in what is sent again.
+#[test]
+fn a_pair_that_loses_packets_is_named() {
+    let (code, matrix) = measured(&["lab:hosts=6,rate=20Mb/s,b-e.loss=2%", "--full", "--trial", "200ms"]);
+    let is_it = |one: &&Value| one["kind"] == "link" && one["hosts"] == serde_json::json!(["b", "e"]);
+    let one = matrix["named"].as_array().unwrap().iter().find(is_it);
+    let one = one.unwrap_or_else(|| panic!("{code} {:#} {:#}", matrix["named"], matrix["suspected"]));
+    let more = &one["sent_again"];
+    assert!((0.005..0.06).contains(&more["median"].as_f64().unwrap()) && more["low"].is_f64(), "{one:#}");
+    assert_eq!(one["ratio"].is_null(), one["metric"] == "retransmit-share", "{one:#}");
+    assert_eq!((code, &one["confirmed"]), (10, &"alone".into()));
 }
 
 /// The exit code, and the report's matrix.
@@ -34,7 +49,11 @@ fn named(matrix: &Value) -> Vec<String> {
         hosts.collect::<Vec<_>>().join(">")
     };
     let all = matrix["named"].as_array().unwrap().iter();
-    all.map(|one| format!("{} {}", one["kind"].as_str().unwrap(), hosts(one))).collect()
+    let by = |one: &Value| match one["metric"].as_str().unwrap() {
+        "throughput" => String::new(),
+        metric => format!(" by {metric}"),
+    };
+    all.map(|one| format!("{} {}{}", one["kind"].as_str().unwrap(), hosts(one), by(one))).collect()
 }
 
 #[test]
@@ -154,18 +173,6 @@ fn both_directions_at_once_have_a_rate_each() {
     {
         assert!((least..most).contains(&rate(from, to)), "{from} to {to}: {:#}", matrix["cells"]);
     }
-}
-
-/// A tenth of a machine's rate each, so that 32 pairs at once are the buckets' and not the CPUs'.
-#[test]
-#[ignore = "64 hosts, twice: tests/long"]
-fn long_of_64_hosts_the_slow_one_is_named_and_nobody_else() {
-    const HOSTS: &str = "lab:hosts=64,rate=20Mb/s,wire=tbf";
-    let (code, matrix) = measured(&[&format!("{HOSTS},k-.rate=12Mb/s")]);
-    assert_eq!((code, named(&matrix)), (10, vec!["sender k".to_owned()]), "{:#}", matrix["named"]);
-    let (code, matrix) = measured(&[HOSTS]);
-    assert!([0, 11].contains(&code) && named(&matrix).is_empty(), "{code} {:#}", matrix["named"]);
-    assert_eq!(matrix["found_groups"], Value::Array(Vec::new()));
 }
 
 /// Three hosts of nine share what makes them slow, and nobody said that they belong together.

@@ -18,7 +18,7 @@ use super::placement::Ends;
 use super::visit::{self, Planner, Visit, Visits};
 use super::wanted::Wanted;
 use super::{Schedule, failure, refusal, roles};
-use crate::analysis::matrix::{Stage, rates};
+use crate::analysis::matrix::{Carries, Shots, Stage, numbers};
 use crate::plan::{Block, Case, HostId, HostPair, Pairs, Plan, Screening, Step, Why};
 use crate::record::{NotMeasured, Recording};
 use crate::unit::counted;
@@ -104,9 +104,10 @@ impl Screen {
         }
     }
 
-    /// The visits of a round: streams at every stage, round trips in the screening only.
+    /// The visits of a round: streams and round trips in the screening, of fresh trials what they are for.
     fn visits_of(&self, pass: u32, round: &Round, probe: Option<usize>) -> Vec<Visit> {
-        let is_wanted = |pattern: &&Pattern| round.stage == Stage::Screen || !pattern.is_exchange();
+        let is_wanted =
+            |pattern: &&Pattern| round.carries.is_none_or(|carries| carries == Carries::of(**pattern));
         let why = if probe.is_some() { Why::Probe } else { round.stage.why() };
         let pairs: Pairs = round.pairs.iter().copied().collect();
         let visit = |pattern: &Pattern| {
@@ -210,7 +211,7 @@ fn missing(rounds: &[Round], recording: &Recording, lost: &BTreeSet<HostId>) -> 
     let is_lost = |pair: &HostPair| lost.contains(&pair.from) || lost.contains(&pair.to);
     let again = |round: &Round| {
         let left = round.pairs.iter().filter(|pair| !is_lost(pair) && !is_there(round, pair));
-        Round { stage: round.stage, pairs: left.copied().collect() }
+        Round { stage: round.stage, carries: None, pairs: left.copied().collect() }
     };
     let of_screen = rounds.iter().filter(|round| round.stage == Stage::Screen);
     of_screen.map(again).filter(|round| !round.pairs.is_empty()).collect()
@@ -257,14 +258,14 @@ impl Planner for Screen {
         if self.batches == 0 {
             self.batches = 1;
             // A course of its own: the first round is not used up.
-            let first = self.course.clone().further(&[], &lost(recording));
+            let first = self.course.clone().further(&Shots::default(), &lost(recording));
             let probes =
                 first.first().into_iter().flat_map(|round| (0..PROBES).map(move |probe| (round, probe)));
             let probes: Vec<Visit> =
                 probes.flat_map(|(round, probe)| self.visits_of(0, round, Some(probe))).collect();
             return probes;
         }
-        let (shots, lost) = (rates(recording), lost(recording));
+        let (shots, lost) = (numbers(recording), lost(recording));
         let again = missing(&std::mem::take(&mut self.last), recording, &lost);
         let is_again = !again.is_empty();
         let rounds = if is_again { again } else { self.course.further(&shots, &lost) };

@@ -177,6 +177,11 @@ impl Hosts {
         Ok(())
     }
 
+    /// Whether all agents have ended at once: then what started them has.
+    pub fn have_all_ended(&self) -> bool {
+        self.all.iter().all(|host| host.agent.verdict().is_some())
+    }
+
     /// Whether something of the lab itself has ended, which nothing brings back.
     pub fn has_lost_lab(&self) -> bool {
         self.lab.iter().flat_map(Lab::processes).any(ChildProcess::has_ended)
@@ -188,13 +193,23 @@ impl Hosts {
     }
 
     /// Gives a host a new agent. It is the same machine, so what is known of it stays, also where it was started anew.
-    pub fn restart(&mut self, index: usize, plan: &Plan, stop: &dyn Fn() -> bool) -> Result<()> {
+    pub fn restart(
+        &mut self,
+        index: usize,
+        plan: &Plan,
+        (until, stop): (Instant, &dyn Fn() -> bool),
+    ) -> Result<()> {
         let host = &mut self.all[index];
         let id = host.facts.host;
         let started = match (&plan.target, &self.lab) {
             (Target::Ssh(hosts), _) => {
                 let mut started = by_ssh(&[id], hosts, &self.access, &|| asked(stop), &mut |_| ())?;
                 started.pop().unwrap_or(Err(Error::Interrupted))?
+            }
+            (Target::Launched(launched), _) => {
+                let seat = host.agent.seat().cloned().unwrap_or_default();
+                let access = (&self.access.launch, self.access.program.as_path());
+                launch::again((id, &seat), launched, access, until, &|| asked(stop))?
             }
             (_, Some(lab)) => in_lab(id, lab, &self.access)?,
             (_, None) => return Err(Error::peer(id.to_string(), "has no lab", "")),
@@ -206,6 +221,7 @@ impl Hosts {
         let now = Said { machine: &hello.machine, environment: &hello.environment };
         host.restarted |= is_restarted(id, &before, &now)?;
         host.facts.machine = hello.machine;
+        let agent = agent.after(&host.agent);
         (host.client, host.agent) = (client, agent);
         self.filter = StandingFilter::unsure();
         Ok(())

@@ -9,12 +9,13 @@ mod process;
 mod rendezvous;
 
 pub use join::{Join, join};
-pub use process::{PLACES, SECRET};
+pub(super) use process::cannot_again;
+pub use process::{PLACES, SEAT, SECRET};
 
 use super::lost::LEAST_OF_MANY;
 use super::protocol::PROTOCOL;
 use super::ssh::{Reaching, Told};
-use super::started::Started;
+use super::started::{Seat, Started};
 use crate::control::{Check, Client};
 use crate::plan::{HostId, Launched, Plan, PlannedHost};
 use crate::{Error, Result};
@@ -56,6 +57,8 @@ pub struct LaunchAccess {
 pub struct Greeting {
     /// Which of the started agents it is, as the launcher told it; none where it told nothing.
     pub place: Option<u32>,
+    /// The launcher's own name of its host, and the allocation, `node/job`; none where it told nothing.
+    pub seat: Option<String>,
     /// Its host's name.
     pub host: String,
     /// [`PROTOCOL`].
@@ -117,6 +120,48 @@ pub(super) fn started(
     Ok(all)
 }
 
+/// Starts an agent again where one ended, and waits until then for its call.
+pub(super) fn again(
+    (id, seat): (HostId, &Seat),
+    launched: &Launched,
+    (access, program): (&LaunchAccess, &Path),
+    until: Instant,
+    check: Check<'_>,
+) -> Result<Started> {
+    let begun = Instant::now();
+    let rendezvous = Rendezvous::open(access.listen)?;
+    let launchers = Launchers::again(launched, program, access.command.as_deref(), seat, &rendezvous)?;
+    let mut until = until.min(begun + access.wait.unwrap_or(USUAL_WAIT));
+    let mut is_over = false;
+    while Instant::now() < until {
+        check().inspect_err(|_| launchers.end())?;
+        match rendezvous.callers().recv_timeout(LOOK) {
+            Ok(caller) => {
+                if let Some(why) = other_program(&caller.greeting) {
+                    caller.refuse(&why);
+                    launchers.end();
+                    return Err(Error::peer(launched.name_of(seat.place), why, "stop it, and run it again"));
+                }
+                if let Some(caller) = caller.welcome() {
+                    return agent(id, launched, seat.place, caller, &launchers);
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if !is_over && launchers.have_ended(&[0]) {
+            is_over = true;
+            until = until.min(Instant::now() + AFTER_END);
+        }
+    }
+    let why = launchers.why_missing(&[0], begun.elapsed()).join("; ");
+    // One that has ended has no group any more.
+    if !launchers.have_ended(&[0]) {
+        launchers.end();
+    }
+    Err(Error::peer(launched.name_of(seat.place), why, launchers.hint(&rendezvous.addresses())))
+}
+
 /// An agent that has called, as one that was started any other way.
 fn agent(
     id: HostId,
@@ -126,13 +171,16 @@ fn agent(
     launchers: &Launchers,
 ) -> Result<Started> {
     let Caller { greeting, opener, sealer, .. } = caller;
+    let told = greeting.seat.as_deref().and_then(|seat| seat.split_once('/'));
+    let [node, job] = [told.map(|(node, _)| node.to_owned()), told.map(|(_, job)| job.to_owned())];
+    let seat = Seat { place, node, job };
     let reached = format!("{}://{}", launched.by().name, greeting.host);
     let who = format!("host {id} ({reached})");
     let launcher = launchers.of(place);
     let told = who.clone();
     let post_mortem = move || Some(launcher.last_words(&told).into());
     let client = Client::new(who, opener, sealer)?.with_post_mortem(post_mortem);
-    Ok(Started::called_back(id, reached, client, launchers.handles()))
+    Ok(Started::called_back(id, reached, client, (seat, launchers.handles())))
 }
 
 /// Who has called, by the place that the launcher gave it.

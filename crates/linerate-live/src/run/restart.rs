@@ -2,6 +2,7 @@
 //! where the host still answers or does so again.
 
 use super::host::{Watch, asked};
+use super::launch::cannot_again;
 use super::protocol::CloseRequest;
 use super::{PATIENCE, Runner};
 use crate::plan::Target;
@@ -9,7 +10,7 @@ use crate::record::Event;
 use crate::{Error, Result};
 use std::time::{Duration, Instant};
 
-/// How long a host that is reached by ssh may take to come back: one that restarts takes about a minute.
+/// How long a host that is reached by ssh or by a launcher may take to come back: one that restarts takes about a minute.
 const RETURN: Duration = Duration::from_secs(90);
 
 /// Of many hosts one is not waited for as long.
@@ -43,12 +44,11 @@ impl Runner<'_> {
     /// Gives every host that lost a process a new agent; all sessions are closed then. Where one does not come back, what
     /// ended there is the error.
     pub(super) fn restart(&mut self, death: Error) -> Result<()> {
-        // A launcher starts its agents once, all of them together.
-        if self.hosts.has_lost_lab() || matches!(self.plan.target, Target::Launched(_)) {
+        if self.hosts.has_lost_lab() {
             return Err(death);
         }
         self.open.clear();
-        let mut gone = Vec::new();
+        let mut silent = Vec::new();
         for index in 0..self.hosts.all.len() {
             let request = CloseRequest { sessions: None };
             let client = &mut self.hosts.all[index].client;
@@ -56,11 +56,25 @@ impl Runner<'_> {
             match client.call::<()>("close", &request, 3 * PATIENCE, &|| asked(self.stop)) {
                 Ok(()) => {}
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
-                Err(_) => match self.await_return(index, &death) {
-                    Err(Error::Interrupted) => return Err(Error::Interrupted),
-                    Err(error) => gone.push((index, error)),
-                    Ok(()) => {}
-                },
+                Err(_) => silent.push(index),
+            }
+        }
+        if let Target::Launched(launched) = &self.plan.target {
+            // The end of an allocation, or of a launcher that goes with its agents.
+            if self.hosts.have_all_ended() {
+                return Err(death);
+            }
+            if !launched.starts_again() {
+                let what = format!("{death}; {}", cannot_again(launched));
+                return Err(Error::Died { what, limit: None });
+            }
+        }
+        let mut gone = Vec::new();
+        for index in silent {
+            match self.await_return(index, &death) {
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                Err(error) => gone.push((index, error)),
+                Ok(()) => {}
             }
         }
         for (index, error) in gone.into_iter().rev() {
@@ -76,7 +90,7 @@ impl Runner<'_> {
         let limit = if self.plan.may_lose_hosts() { RETURN_OF_MANY } else { RETURN };
         let deadline = Instant::now() + limit;
         loop {
-            match self.hosts.restart(index, self.plan, self.stop) {
+            match self.hosts.restart(index, self.plan, (deadline, self.stop)) {
                 Err(error) if self.is_worth_waiting(&error) && Instant::now() + PAUSE < deadline => {
                     self.pause()?
                 }
@@ -96,7 +110,7 @@ impl Runner<'_> {
     fn is_worth_waiting(&self, error: &Error) -> bool {
         let may_pass =
             matches!(error, Error::Peer { .. } | Error::HungUp { .. } | Error::Died { limit: None, .. });
-        may_pass && matches!(self.plan.target, Target::Ssh(_))
+        may_pass && matches!(self.plan.target, Target::Ssh(_) | Target::Launched(_))
     }
 
     fn pause(&self) -> Result<()> {

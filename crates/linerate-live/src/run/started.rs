@@ -10,13 +10,24 @@ use std::time::Duration;
 /// How long an agent may take to end when its standard input has closed.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// Where an agent sits, as its launcher knows it.
+#[derive(Debug, Clone, Default)]
+pub struct Seat {
+    /// Its place among those that were started.
+    pub place: u32,
+    /// The host's name.
+    pub node: Option<String>,
+    /// The allocation.
+    pub job: Option<String>,
+}
+
 /// What tells whether an agent goes on, and what it is kept by.
 #[derive(Clone)]
 pub enum Lifeline {
     /// A process of ours, or its ssh.
     Process(ChildProcess),
     /// Its connection. The launchers are kept until the last of their agents has ended.
-    Connection { ending: Ending, _launchers: Vec<ChildProcess> },
+    Connection { ending: Ending, launchers: Vec<ChildProcess>, seat: Seat },
 }
 
 impl Lifeline {
@@ -25,6 +36,28 @@ impl Lifeline {
         match self {
             Lifeline::Process(process) => process.has_ended().then(|| process.verdict().map(Error::died))?,
             Lifeline::Connection { ending, .. } => ending.told(),
+        }
+    }
+
+    /// Where the launcher put it.
+    pub fn seat(&self) -> Option<&Seat> {
+        match self {
+            Lifeline::Process(_) => None,
+            Lifeline::Connection { seat, .. } => Some(seat),
+        }
+    }
+
+    /// Takes the place of another one: an allocation may be that of the launcher that started the first agents.
+    pub fn after(self, before: &Lifeline) -> Lifeline {
+        match (self, before) {
+            (
+                Lifeline::Connection { ending, launchers, seat: _ },
+                Lifeline::Connection { launchers: kept, seat, .. },
+            ) => {
+                let launchers = [launchers, kept.clone()].concat();
+                Lifeline::Connection { ending, launchers, seat: seat.clone() }
+            }
+            (own, _) => own,
         }
     }
 }
@@ -55,8 +88,13 @@ impl Started {
     }
 
     /// One that called back; its address is the one at which it did.
-    pub fn called_back(id: HostId, reached: String, client: Client, launchers: Vec<ChildProcess>) -> Started {
-        let agent = Lifeline::Connection { ending: client.ending(), _launchers: launchers };
+    pub fn called_back(
+        id: HostId,
+        reached: String,
+        client: Client,
+        (seat, launchers): (Seat, Vec<ChildProcess>),
+    ) -> Started {
+        let agent = Lifeline::Connection { ending: client.ending(), launchers, seat };
         Started { id, reached, client, agent, address: None, address6: None }
     }
 

@@ -19,6 +19,9 @@ pub struct Launcher {
     pub count: &'static [&'static str],
     /// What is added to the user's options: `{n}` is the number of hosts.
     pub adds: &'static [&'static str],
+    /// What it is told, in place of all options, to start an agent again on one host that had one: `{job}` is the allocation, and
+    /// `{node}` the host as the launcher knows it. Empty where that cannot be, or where each host has a call of its own.
+    pub again: &'static [&'static str],
     /// Whether its standard input reaches every agent; else the environment does.
     pub feeds_all: bool,
 }
@@ -39,6 +42,15 @@ pub const LAUNCHERS: &[Launcher] = &[
             "--nodes={n}",
             "--ntasks={n}",
         ],
+        again: &[
+            "--jobid={job}",
+            "--nodelist={node}",
+            "--overlap",
+            "--no-kill",
+            "--cpu-bind=none",
+            "--nodes=1",
+            "--ntasks=1",
+        ],
         feeds_all: true,
     },
     Launcher {
@@ -46,9 +58,11 @@ pub const LAUNCHERS: &[Launcher] = &[
         usual: Some("mpirun"),
         count: &["-n", "-np"],
         adds: &["-n", "{n}"],
+        // All of its processes end with one of them.
+        again: &[],
         feeds_all: false,
     },
-    Launcher { name: "launch", usual: None, count: &[], adds: &[], feeds_all: true },
+    Launcher { name: "launch", usual: None, count: &[], adds: &[], again: &[], feeds_all: true },
 ];
 
 /// A launcher, and what it is told.
@@ -117,6 +131,17 @@ impl Launched {
         let added = self.by.adds.iter().map(|word| word.replace("{n}", &self.hosts.to_string()));
         let own = self.words.iter().filter(|_| self.names().is_empty()).cloned();
         own.chain(added).collect()
+    }
+
+    /// What the launcher is told to start an agent again, where one call was for all; none where that cannot be.
+    pub fn options_again(&self, job: &str, node: &str) -> Option<Vec<String>> {
+        let word = |word: &&str| word.replace("{job}", job).replace("{node}", node);
+        (!self.by.again.is_empty()).then(|| self.by.again.iter().map(word).collect())
+    }
+
+    /// Whether an agent that ended can be started again while others go on.
+    pub fn starts_again(&self) -> bool {
+        !self.names().is_empty() || !self.by.again.is_empty()
     }
 
     /// What a host is called before anything is heard of it.
@@ -258,6 +283,10 @@ mod tests {
         assert!(options.contains(&"--ntasks=4".to_owned()) && options.contains(&"--nodes=4".to_owned()));
         assert_eq!(read("launch:n1,n2").unwrap().options(), Vec::<String>::new());
         assert_eq!(read("launch:n1,n2").unwrap().name_of(1), "n2");
+        let again = read("slurm:-N4 -p fast").unwrap().options_again("17", "n3").unwrap();
+        assert_eq!(again[..3], ["--jobid=17", "--nodelist=n3", "--overlap"]);
+        let starts_again = ["slurm", "mpirun", "launch:n1,n2"].map(|text| read(text).unwrap().starts_again());
+        assert_eq!(starts_again, [true, false, true]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `linerate agent`: on the standard streams of who started it, or calling back the controller that had it started.
 
 use super::runtime::runtime;
-use crate::run::{Join, PLACES, SECRET, agent, host_settings, join, this_program};
+use crate::run::{Join, PLACES, SEAT, SECRET, agent, host_settings, join, this_program};
 use crate::{Error, Result};
 use linerate_sys::own_file::open_own;
 use std::io::BufRead;
@@ -46,6 +46,9 @@ pub struct Agent {
     /// Which of the started agents it is, where no variable of a launcher says so.
     #[arg(long, value_name = "N", requires = "join")]
     pub place: Option<u32>,
+    /// What the launcher calls its host and its allocation, by which another agent is started there.
+    #[arg(long, value_name = "NODE/JOB", requires = "join")]
+    pub seat: Option<String>,
 }
 
 /// Serves one host of a run.
@@ -59,7 +62,8 @@ pub fn main(args: &Agent) -> Result<()> {
         }
         let secret = secret(args.secret_file.as_deref())?;
         undo(&base);
-        return join(&program, &Join { controller: controller.clone(), secret, place: args.place }, &base);
+        let (controller, seat) = (controller.clone(), args.seat.clone());
+        return join(&program, &Join { controller, secret, place: args.place, seat }, &base);
     }
     undo(&base);
     let ssh = std::env::var("SSH_CONNECTION").ok();
@@ -87,6 +91,10 @@ fn without(program: &Path, controller: &str, args: &Agent, variables: &[String])
     }
     if let Some(place) = args.place.or(told) {
         command.args(["--place", &place.to_string()]);
+    }
+    let [node, job] = SEAT.map(std::env::var);
+    if let (Ok(node), Ok(job)) = (node, job) {
+        command.args(["--seat", &format!("{node}/{job}")]);
     }
     variables.iter().for_each(|name| _ = command.env_remove(name));
     Err(Error::io("execute", program.display().to_string(), command.exec()))

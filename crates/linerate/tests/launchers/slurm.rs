@@ -1,11 +1,12 @@
 //! A real Slurm of four nodes in namespaces: slurmctld, four slurmd, munge.
 
-use super::await_none;
 use super::world::{PLAN, said};
-use crate::user::runs::{PROGRAM, await_condition, code, recording};
+use super::{agents, await_none, kill};
+use crate::user::runs::{PROGRAM, await_condition, code, recording, report};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// The script that puts it up and takes it down.
@@ -82,20 +83,75 @@ fn slurm_starts_agents_and_its_end_is_a_line() {
         assert_eq!((1..=4).filter(has).count(), 2, "{text}");
         std::fs::remove_dir_all(out).unwrap();
     }
+    for words in [&["salloc", "-Q", "-N2"][..], &[]] {
+        bereft(&slurm, words, out, |agent| agent);
+    }
+    bereft(&slurm, &["salloc", "-Q", "-N2"], out, parent);
     cancelled(&slurm, out);
     await_none();
 }
 
-/// An allocation that ends in mid-run.
-fn cancelled(slurm: &Slurm, out: &str) {
-    let what = ["--only", "network.tcp", "--sizes", "1KiB", "--passes", "50"];
-    let mut run = slurm.measuring(&[], out, &what).spawn().unwrap();
+/// What started a process: of an agent its slurmstepd.
+fn parent(pid: u32) -> u32 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap();
+    let parent = line.trim().parse().unwrap();
+    let name = std::fs::read_to_string(format!("/proc/{parent}/comm")).unwrap();
+    assert_eq!(name.trim(), "slurmstepd");
+    parent
+}
+
+/// A run one of whose agents, or what holds it, is killed at any moment comes to its end, or is resumed to it: its numbers are there.
+fn bereft(slurm: &Slurm, words: &[&str], out: &str, whom: fn(u32) -> u32) {
+    let what = ["--only", "network.tcp", "--sizes", "1KiB", "--passes", "2"];
+    let mut run = slurm.measuring(words, out, &what).spawn().unwrap();
+    await_trial(out);
+    std::thread::sleep(Duration::from_millis(rand::random_range(0..700)));
+    kill(whom(agents()[0]));
+    let ended = code(&mut run);
+    let mut text = String::new();
+    run.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+    await_none();
+    let cut = recording(Path::new(out));
+    let whole = match ended {
+        Some(0) => cut,
+        Some(4) => {
+            let resumed = slurm.folder.path().join("resumed");
+            let into = resumed.to_str().unwrap();
+            let resume = [PROGRAM, "resume", "--quiet", "--output", into, cut.to_str().unwrap()];
+            let output = slurm.on_head(&[words, &resume].concat()).output().unwrap();
+            assert!(output.status.success(), "{text} {}", said(&output));
+            recording(&resumed)
+        }
+        other => panic!("{other:?}: {text}"),
+    };
+    println!("ended with {ended:?}: {text}");
+    let report = report(&whole);
+    let counts: Vec<u64> = report["ladder"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|entry| entry["throughput_bps"]["n"].as_u64())
+        .collect();
+    assert!(!counts.is_empty() && counts.iter().all(|n| *n == 2), "{counts:?} {text}");
+    std::fs::remove_dir_all(out).unwrap();
+}
+
+/// Waits until something was measured.
+fn await_trial(out: &str) {
     await_condition("a trial", || {
         let has_trial =
             |path: &Path| std::fs::read_to_string(path).is_ok_and(|text| text.contains(r#""event":"trial""#));
         let files = std::fs::read_dir(out).into_iter().flatten().flatten();
         files.into_iter().any(|entry| has_trial(&entry.path()))
     });
+}
+
+/// An allocation that ends in mid-run.
+fn cancelled(slurm: &Slurm, out: &str) {
+    let what = ["--only", "network.tcp", "--sizes", "1KiB", "--passes", "50"];
+    let mut run = slurm.measuring(&[], out, &what).spawn().unwrap();
+    await_trial(out);
     let job = slurm.on_head(&["squeue", "-h", "-o", "%i"]).output().unwrap().stdout;
     let job = String::from_utf8(job).unwrap();
     assert!(slurm.on_head(&["scancel", job.trim()]).status().unwrap().success(), "{job}");

@@ -7,8 +7,9 @@
 //! many hosts.
 
 use super::effects::Effects;
-use super::shot::{Shot, Stage};
-use super::suspect::{LEAST_PARTNERS, MARGIN_LOG, MOST_PART, host_threshold, medians};
+use super::metric::CellMetric;
+use super::shot::Shot;
+use super::suspect::{LEAST_PARTNERS, MOST_PART, cells, host_threshold};
 use crate::plan::{HostId, HostSet, Screening};
 use crate::statistic::median;
 use std::collections::BTreeMap;
@@ -36,18 +37,20 @@ const MOST_HOSTS: usize = 2_048;
 const ALIKE_ERRORS: f64 = 3.5;
 
 /// The screening with the groups that its cells show, where neither names nor a file gave any.
-pub fn grouped(screening: &Screening, hosts: usize, shots: &[Shot]) -> Screening {
+pub fn grouped(metric: CellMetric, screening: &Screening, hosts: usize, shots: &[Shot]) -> Screening {
     if !screening.groups.is_empty() || hosts > MOST_HOSTS {
         return screening.clone();
     }
-    let cells = medians(shots, Stage::Screen);
+    let cells = cells(metric, shots);
     let effects = Effects::new(hosts, &cells);
     if effects.partners(LEAST_PARTNERS) < LEAST_PARTNERS {
         return screening.clone();
     }
-    let mut sets = blocks(hosts, &effects, &cells);
-    for (slow, partners) in [(&effects.sends, &effects.sent_to), (&effects.receives, &effects.had_from)] {
-        sets.extend(alike(&effects, slow, partners, &sets));
+    let mut sets = blocks(metric, hosts, &effects, &cells);
+    // Of round trips a group is what is near, and no other.
+    let sides = [(&effects.sends, &effects.sent_to), (&effects.receives, &effects.had_from)];
+    for (slow, partners) in sides.into_iter().filter(|_| !metric.is_of_both_ways()) {
+        sets.extend(alike(metric, &effects, slow, partners, &sets));
     }
     let named = (1..).zip(sets).map(|(number, hosts)| HostSet { name: format!("found-{number}"), hosts });
     let groups: Vec<HostSet> = named.collect();
@@ -84,10 +87,11 @@ fn key(one: usize, other: usize) -> (usize, usize) {
 type Table = BTreeMap<(usize, usize), Between>;
 
 /// Sets of hosts between which more passes than rows and columns tell.
-fn blocks(hosts: usize, effects: &Effects, cells: &[Shot]) -> Vec<Vec<HostId>> {
-    let high = MARGIN_LOG.max(HIGH * effects.noise);
+fn blocks(metric: CellMetric, hosts: usize, effects: &Effects, cells: &[Shot]) -> Vec<Vec<HostId>> {
+    let high = metric.least().max(HIGH * effects.noise);
     let mut table: Table = BTreeMap::new();
-    for cell in cells {
+    // Of both ways a cell is there twice.
+    for cell in cells.iter().filter(|cell| !metric.is_of_both_ways() || cell.pair.from < cell.pair.to) {
         let rest = effects.rest(cell);
         let one = Between { cells: 1, high: u32::from(rest > high), sum: rest };
         let place = table.entry(key(cell.pair.from.0.into(), cell.pair.to.0.into())).or_default();
@@ -177,13 +181,14 @@ fn ln_sets(hosts: usize, members: usize) -> f64 {
 
 /// Hosts that are slow by the same, of those in no set yet: a switch or an adapter that they have in common.
 fn alike(
+    metric: CellMetric,
     effects: &Effects,
     slow: &[Option<f64>],
     partners: &[u32],
     sets: &[Vec<HostId>],
 ) -> Option<Vec<HostId>> {
     let is_slow = |effect: f64, partners: u32| {
-        partners >= LEAST_PARTNERS && effect < -host_threshold(effects, partners)
+        partners >= LEAST_PARTNERS && effect < -host_threshold(metric, effects, partners)
     };
     let all = slow.iter().zip(partners).enumerate().filter_map(|(host, (effect, partners))| {
         let id = HostId(host as u16);
@@ -193,7 +198,7 @@ fn alike(
     let all: Vec<(HostId, f64, u32)> = all.collect();
     let middle = median(all.iter().map(|(_, effect, _)| *effect))?;
     let is_alike = |(_, effect, partners): &(HostId, f64, u32)| {
-        (effect - middle).abs() < MARGIN_LOG.max(ALIKE_ERRORS * effects.error(*partners))
+        (effect - middle).abs() < metric.least().max(ALIKE_ERRORS * effects.error(*partners))
     };
     let members: Vec<HostId> = all.iter().filter(|one| is_alike(one)).map(|(host, ..)| *host).collect();
     let are_some = members.len() >= LEAST_MEMBERS && MOST_PART * members.len() <= slow.len();
@@ -203,6 +208,7 @@ fn alike(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::matrix::Stage;
     use crate::plan::HostPair;
 
     /// Each with each; what is within a rack of four is as `within` has it, all else as `across` has it.
@@ -218,7 +224,7 @@ mod tests {
         let shots: Vec<Shot> = pairs.filter(|(from, to)| from != to).map(shot).collect();
         let hosts = usize::from(hosts);
         let screening = Screening::of_rounds(hosts as u32 - 1, hosts as u32);
-        let groups = grouped(&screening, hosts, &shots).groups;
+        let groups = grouped(CellMetric::Throughput, &screening, hosts, &shots).groups;
         groups
             .iter()
             .map(|set| set.hosts.iter().map(HostId::to_string).collect::<Vec<_>>().join(""))

@@ -1,8 +1,8 @@
 //! The matrix of a recording: its cells, and the word on them.
 
-use super::found::grouped;
-use super::resent::{Segments, segments};
-use super::shot::{Shot, Stage, shots};
+use super::metric::CellMetric;
+use super::resent::{Segments, segments, sent_again};
+use super::shot::{Shot, Shots, Stage, shots};
 use super::suspect::medians;
 use super::verdict::{Told, told};
 use crate::analysis::{Verdict, half_round_trip_ns, received_bps, throughput_bps};
@@ -68,8 +68,9 @@ fn named(plan: &Plan, recording: &Recording) -> Option<Screening> {
 pub fn matrix(recording: &Recording) -> Option<Matrix> {
     let plan = recording.plan()?;
     let hosts = plan.hosts.len();
-    let rates = rates(recording);
-    let screening = &grouped(&named(plan, recording)?, hosts, &rates);
+    let shots = numbers(recording);
+    let mut told = told(&named(plan, recording)?, hosts, &shots);
+    let screening = &told.screening_of(CellMetric::Throughput).clone();
     let bidirectional = screening.bidirectional;
     let mut cells: BTreeMap<HostPair, Cell> = BTreeMap::new();
     let segments = segments(recording);
@@ -85,11 +86,10 @@ pub fn matrix(recording: &Recording) -> Option<Matrix> {
             set(cells.entry(shot.pair).or_insert(empty), shot.log.exp());
         }
     };
-    of(&rates, |cell, bps| cell.throughput_bps = Some(bps));
-    of(&round_trips(recording), |cell, speed| cell.round_trip_ns = Some(1e9 / speed));
+    of(shots.of(CellMetric::Throughput), |cell, bps| cell.throughput_bps = Some(bps));
+    of(shots.of(CellMetric::RoundTrip), |cell, speed| cell.round_trip_ns = Some(1e9 / speed));
     let cells: Vec<Cell> = cells.into_values().collect();
     let failed = failed(recording, &cells);
-    let mut told = told(screening, hosts, &rates);
     // What passed nothing has no rate, and is no healthy link.
     if let Some((HostPair { from, to }, why)) = failed.first().filter(|_| told.verdict == Verdict::Same) {
         let [from, to] = [*from, *to].map(|host| screening.name_of(host));
@@ -130,9 +130,18 @@ fn failed(recording: &Recording, cells: &[Cell]) -> Vec<(HostPair, String)> {
     failed.into_iter().collect()
 }
 
+/// Every number on record.
+pub fn numbers(recording: &Recording) -> Shots {
+    let mut all = Shots::default();
+    all.extend(CellMetric::Throughput, rates(recording));
+    all.extend(CellMetric::RoundTrip, round_trips(recording));
+    all.extend(CellMetric::RetransmitShare, sent_again(recording));
+    all
+}
+
 /// Every rate on record. Where both directions of a pair were measured at once the screening has the rates of both; of fresh
 /// trials only the direction that was asked for counts, for the two of one trial are no two.
-pub fn rates(recording: &Recording) -> Vec<Shot> {
+fn rates(recording: &Recording) -> Vec<Shot> {
     let both = |trial: &Trial| received_bps(trial, trial.case.pairs.first().to);
     let back = |trial: &Trial| received_bps(trial, trial.case.pairs.first().from);
     let back = shots(recording, Pattern::Bidirectional, back).into_iter();

@@ -1,5 +1,6 @@
 //! One number of a matrix: a trial between two hosts, and at which stage it was taken.
 
+use super::metric::{Carries, CellMetric};
 use crate::plan::{HostPair, Why};
 use crate::record::{Recording, Trial};
 use crate::vocabulary::Pattern;
@@ -44,8 +45,29 @@ pub struct Shot {
     pub stage: Stage,
     /// From where to where.
     pub pair: HostPair,
-    /// The logarithm of the number; more is better.
+    /// The number on its metric's scale, of most a logarithm; more is better.
     pub log: f64,
+}
+
+/// All numbers of a matrix, those of each metric in the order in which they were taken.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Shots([Vec<Shot>; CellMetric::ALL.len()]);
+
+impl Shots {
+    /// Those of one metric.
+    pub fn of(&self, metric: CellMetric) -> &[Shot] {
+        &self.0[metric as usize]
+    }
+
+    /// Adds some.
+    pub fn extend(&mut self, metric: CellMetric, shots: impl IntoIterator<Item = Shot>) {
+        self.0[metric as usize].extend(shots);
+    }
+
+    /// Whether anything is known that such trials carry.
+    pub fn have(&self, carries: Carries) -> bool {
+        carries.metrics().any(|metric| !self.of(metric).is_empty())
+    }
 }
 
 impl Shot {

@@ -1,6 +1,8 @@
 //! Who stands apart in a screening: groups, then hosts, then single cells, each with what the ones before explain taken out.
 
 use super::effects::Effects;
+use super::metric::CellMetric;
+use super::part::Part;
 use super::shot::{Shot, Stage};
 use crate::plan::{HostId, HostPair, Screening};
 use crate::statistic::median;
@@ -17,11 +19,6 @@ pub const MOST_PART: usize = 3;
 /// Fewer partners tell nothing of a host: with three, two bad links are a bad host.
 pub const LEAST_PARTNERS: u32 = 4;
 
-/// Who is looked at again, the worst first; the others stay suspects.
-pub const MOST_HOSTS: usize = 8;
-pub const MOST_LINKS: usize = 8;
-const MOST_GROUPS: usize = 2;
-
 /// Further looks at a cell that stands apart.
 pub const LOOKS: usize = 2;
 
@@ -37,70 +34,6 @@ const LEAST_MEMBERS: usize = 3;
 
 /// With two groups it cannot be told whose fault it is.
 const LEAST_GROUPS: usize = 3;
-
-/// What may be slow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
-    /// What leaves a group.
-    GroupSends(usize),
-    /// What comes into one.
-    GroupReceives(usize),
-    /// What a host sends.
-    Sends(HostId),
-    /// What it receives.
-    Receives(HostId),
-    /// What goes from one host to another.
-    Link(HostPair),
-}
-
-/// Parts that share the risk of a false name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Budget {
-    /// Of groups.
-    Groups,
-    /// Of hosts.
-    Hosts,
-    /// Of links.
-    Links,
-}
-
-impl Part {
-    /// Whether a pair shows it.
-    pub fn is_shown_by(self, pair: HostPair, screening: &Screening) -> bool {
-        let crosses = || screening.group_of(pair.from) != screening.group_of(pair.to);
-        match self {
-            Part::GroupSends(group) => screening.group_of(pair.from) == Some(group) && crosses(),
-            Part::GroupReceives(group) => screening.group_of(pair.to) == Some(group) && crosses(),
-            Part::Sends(host) => pair.from == host,
-            Part::Receives(host) => pair.to == host,
-            Part::Link(link) => pair == link,
-        }
-    }
-
-    /// Whether it is a group, and a pair is within it.
-    pub fn holds_both(self, pair: HostPair, screening: &Screening) -> bool {
-        let is_in =
-            |group: usize| [pair.from, pair.to].iter().all(|host| screening.group_of(*host) == Some(group));
-        match self {
-            Part::GroupSends(group) | Part::GroupReceives(group) => is_in(group),
-            Part::Sends(_) | Part::Receives(_) | Part::Link(_) => false,
-        }
-    }
-
-    /// How much slower it must be to be named, as a logarithm: a link is two hosts and itself, and each may have a little.
-    pub fn margin_log(self) -> f64 {
-        if self.budget() == Budget::Links { 2.0 * MARGIN_LOG } else { MARGIN_LOG }
-    }
-
-    /// Whose risk it is.
-    pub fn budget(self) -> Budget {
-        match self {
-            Part::GroupSends(_) | Part::GroupReceives(_) => Budget::Groups,
-            Part::Sends(_) | Part::Receives(_) => Budget::Hosts,
-            Part::Link(_) => Budget::Links,
-        }
-    }
-}
 
 /// Who stands apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -133,43 +66,92 @@ pub struct Screened {
     pub unseen: Vec<Suspect>,
     /// Those that stand apart beyond the number that is looked at.
     pub beyond: usize,
+    /// How much shorter ways within a group are, on the scale of cells.
+    pub near: f64,
 }
 
-/// What the stages so far say of these hosts.
-pub fn screened(screening: &Screening, hosts: usize, shots: &[Shot]) -> Screened {
-    let mut cells = medians(shots, Stage::Screen);
+/// What the stages so far say of these hosts by one metric.
+pub fn screened(metric: CellMetric, screening: &Screening, hosts: usize, shots: &[Shot]) -> Screened {
+    let mut cells = cells(metric, shots);
+    let near = nearness(metric, screening, &cells);
+    cells.iter_mut().filter(|cell| is_near(screening, cell.pair)).for_each(|cell| cell.log -= near);
     let level = median(cells.iter().map(|cell| cell.log)).unwrap_or(0.0);
     let plain = Effects::new(hosts, &cells);
+    let [most_hosts, most_links, most_groups] = metric.most();
     let mut groups = Vec::new();
     // The worst first: what enters one group leaves another, and is told of that.
-    while let Some(group) = worst(slow_groups(screening, &cells, level, &plain), 1).pop() {
+    while let Some(group) = worst(slow_groups(metric, screening, &cells, level, &plain), 1).pop() {
         groups.push(explained(group, screening, &mut cells, level));
-        if groups.len() == MOST_GROUPS {
+        if groups.len() == most_groups {
             break;
         }
     }
     let effects = if groups.is_empty() { plain } else { Effects::new(hosts, &cells) };
     if effects.partners(LEAST_PARTNERS) < LEAST_PARTNERS {
-        return Screened { effects, ..Screened::default() };
+        return Screened { effects, near, ..Screened::default() };
     }
-    let mut all_hosts = slow_hosts(&effects);
+    let mut all_hosts = slow_hosts(metric, &effects);
     all_hosts.sort_by(|a, b| a.effect.total_cmp(&b.effect));
-    let threshold = MARGIN_LOG.max(CELL_ERRORS * effects.noise);
+    let links = slow_cells(metric, &effects, &cells);
+    let recheck = worst(links, RECHECKED_PER_HOST * hosts.max(1));
+    let own = |shot: &Shot| {
+        let of_groups = groups.iter().filter(|group| group.explains(shot.pair, screening));
+        let of_groups: f64 = of_groups.map(|group| group.effect).sum();
+        effects.rest(shot) - of_groups - if is_near(screening, shot.pair) { near } else { 0.0 }
+    };
+    let (links, unseen) = still_slow(&recheck, own, screening, shots);
+    let beyond = all_hosts.len().saturating_sub(most_hosts) + links.len().saturating_sub(most_links);
+    let suspects = [groups, worst(all_hosts, most_hosts), worst(links, most_links)].concat();
+    Screened { effects, suspects, unseen, beyond, near }
+}
+
+/// Cells that are far below their row and their column. Of both ways a cell is told once.
+fn slow_cells(metric: CellMetric, effects: &Effects, cells: &[Shot]) -> Vec<Suspect> {
+    let threshold = metric.least().max(CELL_ERRORS * effects.noise);
+    let part = if metric.is_of_both_ways() { Part::Path } else { Part::Link };
+    let is_told = |cell: &&Shot| !metric.is_of_both_ways() || cell.pair.from < cell.pair.to;
     let of_cell = |cell: &Shot| {
         let effect = effects.rest(cell);
-        (effect < -threshold).then_some(Suspect {
-            part: Part::Link(cell.pair),
-            effect,
-            threshold,
-            within: false,
-        })
+        (effect < -threshold).then_some(Suspect { part: part(cell.pair), effect, threshold, within: false })
     };
-    let links: Vec<Suspect> = cells.iter().filter_map(of_cell).collect();
-    let recheck = worst(links, RECHECKED_PER_HOST * hosts.max(1));
-    let (links, unseen) = still_slow(&recheck, &effects, &groups, screening, shots);
-    let beyond = all_hosts.len().saturating_sub(MOST_HOSTS) + links.len().saturating_sub(MOST_LINKS);
-    let suspects = [groups, worst(all_hosts, MOST_HOSTS), worst(links, MOST_LINKS)].concat();
-    Screened { effects, suspects, unseen, beyond }
+    cells.iter().filter(is_told).filter_map(of_cell).collect()
+}
+
+/// The cells of a screening: the middle of what each pair has. A round trip is of both directions.
+pub fn cells(metric: CellMetric, shots: &[Shot]) -> Vec<Shot> {
+    if !metric.is_of_both_ways() {
+        return medians(shots, Stage::Screen);
+    }
+    let upwards = |shot: &Shot| match shot.pair.from < shot.pair.to {
+        true => *shot,
+        false => shot.reversed(),
+    };
+    let one_way: Vec<Shot> = shots.iter().map(upwards).collect();
+    let cells = medians(&one_way, Stage::Screen);
+    let back: Vec<Shot> = cells.iter().map(|cell| cell.reversed()).collect();
+    [cells, back].concat()
+}
+
+/// Whether both ends of a pair are in one group. Those that are in none of groups that were found are together.
+pub fn is_near(screening: &Screening, pair: HostPair) -> bool {
+    let [from, to] = [pair.from, pair.to].map(|host| screening.group_of(host));
+    from == to && (from.is_some() || screening.found)
+}
+
+/// How much shorter a way is within a group than between two: a round trip has fewer switches there, and hosts of a small group
+/// would stand apart for having few others near. It is the usual group's, so that a slow one has no part in it.
+fn nearness(metric: CellMetric, screening: &Screening, cells: &[Shot]) -> f64 {
+    if !metric.is_of_both_ways() || screening.groups.is_empty() {
+        return 0.0;
+    }
+    let usual = |wanted: bool| {
+        let mut of_groups: BTreeMap<Option<usize>, Vec<f64>> = BTreeMap::new();
+        for cell in cells.iter().filter(|cell| is_near(screening, cell.pair) == wanted) {
+            of_groups.entry(screening.group_of(cell.pair.from)).or_default().push(cell.log);
+        }
+        median(of_groups.into_values().filter_map(median))
+    };
+    usual(true).zip(usual(false)).map_or(0.0, |(near, far)| (near - far).max(0.0))
 }
 
 /// Takes what a group explains out of the cells that show it, and out of those within it where these are as slow.
@@ -183,12 +165,9 @@ fn explained(group: Suspect, screening: &Screening, cells: &mut [Shot], level: f
     group
 }
 
-/// Less than this is nobody's fault: 3 %, as a logarithm.
-pub const MARGIN_LOG: f64 = 0.030_459_207_484_708_574;
-
-/// How slow a host may be without standing apart, as a logarithm, where it has so many partners.
-pub fn host_threshold(effects: &Effects, partners: u32) -> f64 {
-    MARGIN_LOG.max(HOST_ERRORS * effects.error(partners))
+/// How slow a host may be without standing apart, on the scale of cells, where it has so many partners.
+pub fn host_threshold(metric: CellMetric, effects: &Effects, partners: u32) -> f64 {
+    metric.least().max(HOST_ERRORS * effects.error(partners))
 }
 
 /// The middle of what each pair has at a stage.
@@ -207,22 +186,20 @@ fn worst(mut suspects: Vec<Suspect>, most: usize) -> Vec<Suspect> {
     suspects
 }
 
-/// Cells that are slow in every further look too, what groups explain taken out as in the screening; and those that were not looked
-/// at as often as that takes, and were slow as far as they were.
+/// Cells that are slow in every further look too, by what is their own; and those that were not looked at as often as that takes,
+/// and were slow as far as they were.
 fn still_slow(
     recheck: &[Suspect],
-    effects: &Effects,
-    groups: &[Suspect],
+    own: impl Fn(&Shot) -> f64,
     screening: &Screening,
     shots: &[Shot],
 ) -> (Vec<Suspect>, Vec<Suspect>) {
     let (mut links, mut unseen) = (Vec::new(), Vec::new());
     for suspect in recheck {
-        let Part::Link(pair) = suspect.part else { continue };
-        let of_groups: f64 =
-            groups.iter().filter(|group| group.explains(pair, screening)).map(|group| group.effect).sum();
-        let is_slow = |look: &Shot| effects.rest(look) - of_groups < -LET_GO * suspect.threshold;
-        let looks = || shots.iter().filter(|shot| shot.stage == Stage::Recheck && shot.pair == pair);
+        let is_slow = |look: &Shot| own(look) < -LET_GO * suspect.threshold;
+        let is_look =
+            |shot: &&Shot| shot.stage == Stage::Recheck && suspect.part.is_shown_by(shot.pair, screening);
+        let looks = || shots.iter().filter(is_look);
         match looks().all(is_slow) {
             true if looks().count() >= LOOKS => links.push(*suspect),
             true => unseen.push(*suspect),
@@ -232,41 +209,57 @@ fn still_slow(
     (links, unseen)
 }
 
-fn slow_hosts(effects: &Effects) -> Vec<Suspect> {
+fn slow_hosts(metric: CellMetric, effects: &Effects) -> Vec<Suspect> {
     let slow = |sides: &[Option<f64>], partners: &[u32], part: fn(HostId) -> Part| {
         let of_host = |(host, (effect, partners)): (usize, (&Option<f64>, &u32))| {
-            let threshold = host_threshold(effects, *partners);
+            let threshold = host_threshold(metric, effects, *partners);
             let effect = (*effect).filter(|effect| *effect < -threshold && *partners >= LEAST_PARTNERS)?;
             Some(Suspect { part: part(HostId(host as u16)), effect, threshold, within: false })
         };
         sides.iter().zip(partners).enumerate().filter_map(of_host).collect::<Vec<_>>()
     };
+    if metric.is_of_both_ways() {
+        return slow(&effects.sends, &effects.sent_to, Part::Exchanges);
+    }
     let mut all = slow(&effects.sends, &effects.sent_to, Part::Sends);
     all.extend(slow(&effects.receives, &effects.had_from, Part::Receives));
     all
 }
 
 /// Groups of which most members are slow with all others.
-fn slow_groups(screening: &Screening, cells: &[Shot], level: f64, plain: &Effects) -> Vec<Suspect> {
-    if screening.groups.len() < LEAST_GROUPS && !screening.found {
+fn slow_groups(
+    metric: CellMetric,
+    screening: &Screening,
+    cells: &[Shot],
+    level: f64,
+    plain: &Effects,
+) -> Vec<Suspect> {
+    // Where round trips alone tell groups apart, they are what is near.
+    let are_enough = screening.groups.len() >= LEAST_GROUPS || screening.found;
+    if !are_enough || screening.found && metric.is_of_both_ways() {
         return Vec::new();
     }
     // Found ones are not all that there are: one of a third of the hosts stands apart, one of half of them does not.
     let hosts = plain.sends.len();
     let is_small =
         |group: &usize| !screening.found || MOST_PART * screening.groups[*group].hosts.len() <= hosts;
-    let all = (0..screening.groups.len())
-        .filter(is_small)
-        .flat_map(|group| [(Part::GroupSends(group), true), (Part::GroupReceives(group), false)]);
-    let of_part = |(part, sends): (Part, bool)| {
+    let parts = |group: usize| match metric.is_of_both_ways() {
+        true => vec![Part::GroupExchanges(group)],
+        false => vec![Part::GroupSends(group), Part::GroupReceives(group)],
+    };
+    let all = (0..screening.groups.len()).filter(is_small).flat_map(parts);
+    let of_part = |part: Part| {
         let mut by_member: BTreeMap<HostId, Vec<f64>> = BTreeMap::new();
-        for cell in cells.iter().filter(|cell| part.is_shown_by(cell.pair, screening)) {
-            let member = if sends { cell.pair.from } else { cell.pair.to };
+        // Of both ways a cell is there twice.
+        let is_told = |cell: &&Shot| !metric.is_of_both_ways() || cell.pair.from < cell.pair.to;
+        for cell in cells.iter().filter(|cell| part.is_shown_by(cell.pair, screening)).filter(is_told) {
+            let is_own = |host: HostId| screening.group_of(host) == part.group();
+            let member = if is_own(cell.pair.from) { cell.pair.from } else { cell.pair.to };
             by_member.entry(member).or_default().push(cell.log - level);
         }
         let count = by_member.values().map(Vec::len).sum::<usize>() as u32;
         let effect = median(by_member.values().flatten().copied())?;
-        let threshold = host_threshold(plain, count);
+        let threshold = host_threshold(metric, plain, count);
         let is_slow = |logs: &Vec<f64>| median(logs.iter().copied()).is_some_and(|own| own < effect / 2.0);
         let slow = by_member.values().filter(|logs| is_slow(logs)).count();
         let holds = effect < -threshold

@@ -1,10 +1,13 @@
 //! Who is named, how sure the rest is, and what it would take where it cannot be told.
 
-use super::judge::{Confirmed, Judged, Outcome, hosts_of, judged, together};
-use super::shot::{Shot, Stage};
-use super::suspect::{LEAST_PARTNERS, Part, Screened, host_threshold, screened};
+use super::found::grouped;
+use super::judge::{Confirmed, Docket, Judged, Outcome};
+use super::metric::{Carries, CellMetric};
+use super::part::Part;
+use super::shot::{Shots, Stage};
+use super::suspect::{LEAST_PARTNERS, Screened, host_threshold, is_near, screened};
 use crate::analysis::Verdict;
-use crate::plan::{HostId, HostPair, Screening};
+use crate::plan::{HostId, Screening};
 use crate::statistic::{Shift, median};
 use std::collections::BTreeMap;
 
@@ -46,16 +49,20 @@ impl Kind {
 /// Something slow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Named {
+    /// By what.
+    pub metric: CellMetric,
     /// What.
     pub kind: Kind,
     /// Who: of a link where it comes from and where it goes.
     pub hosts: Vec<HostId>,
-    /// What it is called, where that is no host: a group.
+    /// Which group it is, by its place among those of the metric.
     pub group: Option<usize>,
-    /// Whether it is what leaves it; of a link it is.
-    pub sends: bool,
-    /// How far it is from the others: a logarithm.
+    /// Whether it is what leaves a group, or what enters it; none of other kinds, and of both ways.
+    pub sends: Option<bool>,
+    /// How far it is from the others, as the metric is told.
     pub shift: Shift,
+    /// The same of the part of its segments that is sent again, where that is confirmed too.
+    pub sent_again: Option<Shift>,
     /// Under what.
     pub confirmed: Confirmed,
     /// Partners with whom it was slow in the screening, of those that it met.
@@ -65,47 +72,109 @@ pub struct Named {
 /// What a screening comes to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Told {
-    /// Rows, columns, suspects.
+    /// Rows, columns, suspects, by rates.
     pub screened: Screened,
     /// The suspects with their fresh trials.
     pub judged: Vec<Judged>,
-    /// Those that are slow, the worst first.
+    /// Those that are slow: by rates, by round trips, by what is sent again, the worst of each first.
     pub named: Vec<Named>,
     /// Somebody, nobody, or it cannot be told.
     pub verdict: Verdict,
     /// How much slower a host would have to be to stand apart in nineteen of twenty runs: a share.
     pub seen: Option<f64>,
+    /// How much longer its round trips would have to be: a share; none where they were not measured.
+    pub seen_round_trip: Option<f64>,
     /// Why it cannot be told, and what it would take.
     pub doubt: Option<(String, String)>,
+    screenings: [Screening; Carries::ALL.len()],
+}
+
+impl Told {
+    /// What was asked, with the groups that its numbers show.
+    pub fn screening_of(&self, metric: CellMetric) -> &Screening {
+        &self.screenings[metric.carried_by() as usize]
+    }
+}
+
+/// What was asked, with the groups that the numbers show where nobody named any: rates have their groups, round trips theirs.
+pub fn grouped_by(carries: Carries, screening: &Screening, hosts: usize, shots: &Shots) -> Screening {
+    let metric = carries.metrics().next().unwrap_or(CellMetric::Throughput);
+    grouped(metric, screening, hosts, shots.of(metric))
 }
 
 /// The word on these hosts, by all stages.
-pub fn told(screening: &Screening, hosts: usize, shots: &[Shot]) -> Told {
-    let screened = screened(screening, hosts, shots);
-    let judged = judged(screening, &screened.suspects, shots);
-    let mut named = named(screening, &screened, &judged, shots);
-    named.sort_by(|a, b| a.shift.estimate.total_cmp(&b.shift.estimate));
-    let partners = screened.effects.partners(LEAST_PARTNERS);
-    // At the threshold itself half of them would be seen.
-    let seen =
-        host_threshold(&screened.effects, partners) + NINETEEN_OF_20 * screened.effects.error(partners);
-    let seen = (partners > 0).then(|| 1.0 - (-seen).exp());
-    let doubt = doubt(hosts, partners, seen, &screened, &judged);
+pub fn told(screening: &Screening, hosts: usize, shots: &Shots) -> Told {
+    let screenings = Carries::ALL.map(|carries| grouped_by(carries, screening, hosts, shots));
+    let (mut all, mut judged, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    for (carries, screening) in Carries::ALL.into_iter().zip(&screenings) {
+        let of_trials: Vec<(CellMetric, Screened)> = carries
+            .metrics()
+            .map(|metric| (metric, screened(metric, screening, hosts, shots.of(metric))))
+            .collect();
+        for (metric, screened) in &of_trials {
+            let others: Vec<Part> = of_trials
+                .iter()
+                .filter(|(other, _)| other != metric)
+                .flat_map(|(_, screened)| screened.suspects.iter().map(|one| one.part))
+                .collect();
+            let shots = shots.of(*metric);
+            let docket = Docket { metric: *metric, screening, screened, others: &others, shots };
+            let of_metric = docket.judged();
+            let mut own = named(&docket, &of_metric);
+            own.sort_by(|a, b| a.shift.estimate.total_cmp(&b.shift.estimate));
+            names.extend(own);
+            judged.extend(of_metric);
+        }
+        all.extend(of_trials);
+    }
+    let named = once_each(names);
+    let seen = |metric: CellMetric| {
+        let (_, screened) = all.iter().find(|(one, _)| *one == metric)?;
+        seen(metric, screened)
+    };
+    let (seen, seen_round_trip) = (seen(CellMetric::Throughput), seen(CellMetric::RoundTrip));
+    let open = judged.iter().filter(|one| one.outcome == Outcome::Open).count();
+    let open = open + all.iter().map(|(_, one)| one.beyond + one.unseen.len()).sum::<usize>();
+    let screened = all.into_iter().next().map(|(_, screened)| screened).unwrap_or_default();
+    let doubt = doubt(hosts, seen, &screened, open);
     let verdict = match (named.is_empty(), &doubt) {
         (false, _) => Verdict::Different,
         (true, Some(_)) => Verdict::CannotTell,
         (true, None) => Verdict::Same,
     };
-    Told { screened, judged, named, verdict, seen, doubt }
+    // Of round trips it is how much longer one is.
+    let seen_round_trip = seen_round_trip.map(|slower| slower / (1.0 - slower));
+    Told { screened, judged, named, verdict, seen, seen_round_trip, doubt, screenings }
 }
 
-fn doubt(
-    hosts: usize,
-    partners: u32,
-    seen: Option<f64>,
-    screened: &Screened,
-    judged: &[Judged],
-) -> Option<(String, String)> {
+/// How much slower a host would have to be to be seen nearly always: at the threshold itself half of them would be.
+fn seen(metric: CellMetric, screened: &Screened) -> Option<f64> {
+    let partners = screened.effects.partners(LEAST_PARTNERS);
+    let seen = host_threshold(metric, &screened.effects, partners)
+        + NINETEEN_OF_20 * screened.effects.error(partners);
+    (partners > 0).then(|| 1.0 - (-seen).exp())
+}
+
+/// Who is slow for what is lost is one name: what is sent again is then said beside it.
+fn once_each(mut names: Vec<Named>) -> Vec<Named> {
+    let is_again = |one: &Named| one.metric == CellMetric::RetransmitShare;
+    let (again, mut named): (Vec<Named>, Vec<Named>) = names.drain(..).partition(is_again);
+    for one in again {
+        let is_same = |slow: &&mut Named| {
+            slow.metric == CellMetric::Throughput
+                && slow.hosts == one.hosts
+                && (slow.kind == one.kind || slow.kind == Kind::Host)
+        };
+        match named.iter_mut().find(is_same) {
+            Some(slow) => slow.sent_again = Some(one.shift),
+            None => named.push(one),
+        }
+    }
+    named
+}
+
+fn doubt(hosts: usize, seen: Option<f64>, screened: &Screened, open: usize) -> Option<(String, String)> {
+    let partners = screened.effects.partners(LEAST_PARTNERS);
     if partners < LEAST_PARTNERS {
         let takes = match hosts as u32 > LEAST_PARTNERS {
             true => {
@@ -133,8 +202,6 @@ fn doubt(
         );
         return Some((why, takes));
     }
-    let open = judged.iter().filter(|one| one.outcome == Outcome::Open).count();
-    let open = open + screened.beyond + screened.unseen.len();
     (open > 0).then(|| {
         let why = format!("{} stood apart, and fresh trials neither clear nor confirm it", counted(open));
         (why, "run it again, or let trials last longer: --trial 2s".into())
@@ -146,7 +213,7 @@ fn counted(suspects: usize) -> String {
 }
 
 /// Those that fresh trials confirm; what a host does both ways is one.
-fn named(screening: &Screening, screened: &Screened, judged: &[Judged], shots: &[Shot]) -> Vec<Named> {
+fn named(docket: &Docket<'_>, judged: &[Judged]) -> Vec<Named> {
     let slow = |part: Part| {
         judged.iter().find(|one| one.suspect.part == part).and_then(|one| match one.outcome {
             Outcome::Named(confirmed) => Some(confirmed),
@@ -155,7 +222,7 @@ fn named(screening: &Screening, screened: &Screened, judged: &[Judged], shots: &
     };
     let shift_of = |parts: &[Part], confirmed: Confirmed| {
         let stage = if confirmed == Confirmed::Alone { Stage::Alone } else { Stage::Loaded };
-        together(screening, &screened.suspects, shots, (parts, stage))
+        docket.shift(parts, stage)
     };
     // One name has one ratio: both ways must be as slow, under the same.
     let is_both = |host: HostId| {
@@ -171,24 +238,30 @@ fn named(screening: &Screening, screened: &Screened, judged: &[Judged], shots: &
             Part::Sends(host) if is_both(host) => (Kind::Host, vec![part, Part::Receives(host)]),
             // It is told with what the host sends.
             Part::Receives(host) if is_both(host) => return None,
+            Part::Exchanges(_) => (Kind::Host, vec![part]),
             Part::Sends(_) => (Kind::Sender, vec![part]),
             Part::Receives(_) => (Kind::Receiver, vec![part]),
-            Part::Link(_) => (Kind::Link, vec![part]),
-            Part::GroupSends(_) | Part::GroupReceives(_) => (Kind::Group, vec![part]),
+            Part::Link(_) | Part::Path(_) => (Kind::Link, vec![part]),
+            Part::GroupSends(_) | Part::GroupReceives(_) | Part::GroupExchanges(_) => {
+                (Kind::Group, vec![part])
+            }
         };
         let shift = shift_of(&parts, confirmed)?;
-        let group = match part {
-            Part::GroupSends(group) | Part::GroupReceives(group) => Some(group),
-            Part::Sends(_) | Part::Receives(_) | Part::Link(_) => None,
+        let sends = match part {
+            Part::GroupSends(_) => Some(true),
+            Part::GroupReceives(_) => Some(false),
+            _ => None,
         };
         Some(Named {
+            metric: docket.metric,
             kind,
-            hosts: hosts_of(part, screening),
-            group,
-            sends: !matches!(part, Part::Receives(_) | Part::GroupReceives(_)),
+            hosts: part.hosts(docket.screening),
+            group: part.group(),
+            sends,
             shift,
+            sent_again: None,
             confirmed,
-            slow_partners: slow_partners(screening, screened, &parts, shots, shift.estimate),
+            slow_partners: slow_partners(docket, &parts, shift.estimate),
         })
     };
     judged.iter().filter_map(one).collect()
@@ -203,27 +276,16 @@ fn meet(one: Option<Shift>, other: Option<Shift>) -> bool {
 
 /// Partners of these parts in the screening, and those of them with whom it was nearer to the named than to the usual: of a group
 /// the pairs, of what a host does both ways each partner once.
-fn slow_partners(
-    screening: &Screening,
-    screened: &Screened,
-    parts: &[Part],
-    shots: &[Shot],
-    estimate: f64,
-) -> (u32, u32) {
-    let partner = |pair: HostPair| {
-        let part = parts.iter().find(|part| part.is_shown_by(pair, screening))?;
-        Some(match part {
-            Part::Sends(_) => (pair.to, pair.to),
-            Part::Receives(_) => (pair.from, pair.from),
-            Part::Link(_) | Part::GroupSends(_) | Part::GroupReceives(_) => (pair.from, pair.to),
-        })
-    };
-    let mut logs: BTreeMap<(HostId, HostId), Vec<f64>> = BTreeMap::new();
+fn slow_partners(docket: &Docket<'_>, parts: &[Part], estimate: f64) -> (u32, u32) {
+    let Docket { metric, screening, screened, shots, .. } = docket;
+    let mut all: BTreeMap<(HostId, HostId), Vec<f64>> = BTreeMap::new();
     for shot in shots.iter().filter(|shot| shot.stage == Stage::Screen) {
-        if let Some(partner) = partner(shot.pair) {
-            logs.entry(partner).or_default().push(shot.log - screened.effects.level);
+        if let Some(part) = parts.iter().find(|part| part.is_shown_by(shot.pair, screening)) {
+            let near = if is_near(screening, shot.pair) { screened.near } else { 0.0 };
+            let told = metric.told(shot.log - near) - metric.told(screened.effects.level);
+            all.entry(part.partner(shot.pair)).or_default().push(told);
         }
     }
-    let is_slow = |logs: &&Vec<f64>| median(logs.iter().copied()).is_some_and(|log| log < estimate / 2.0);
-    (logs.values().filter(is_slow).count() as u32, logs.len() as u32)
+    let is_slow = |told: &&Vec<f64>| median(told.iter().copied()).is_some_and(|told| told < estimate / 2.0);
+    (all.values().filter(is_slow).count() as u32, all.len() as u32)
 }

@@ -29,6 +29,10 @@ pub struct MatrixReport {
     pub failed: Vec<FailedPairEntry>,
     /// How much slower than the others a host would have to be to stand apart in nineteen of twenty runs: a share.
     pub seen: Option<f64>,
+    /// How much longer the round trips of a host would have to be to stand apart in nineteen of twenty runs: a share; null where
+    /// they were not measured.
+    #[serde(default)]
+    pub seen_round_trip: Option<f64>,
     /// How much cells scatter that have nothing wrong: a share, one standard deviation.
     pub noise: f64,
     /// The median rate of all cells.
@@ -69,6 +73,9 @@ pub struct FailedPairEntry {
 /// Something slow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NamedEntry {
+    /// By what: `throughput`, `round-trip`, or `retransmit-share`, the part of its segments that is sent again.
+    #[serde(default)]
+    pub metric: String,
     /// `sender`, `receiver`, `link`, `group` or `host`.
     pub kind: String,
     /// Who, by name; of a link where it comes from and where it goes.
@@ -78,11 +85,15 @@ pub struct NamedEntry {
     /// Of a group whether it was found from the data: neither names nor a file told it.
     #[serde(default)]
     pub found: bool,
-    /// Of a group whether it is what it sends to the others, or what it receives from them; null of other kinds.
+    /// Of a group whether it is what it sends to the others, or what it receives from them; null of other kinds, and of round
+    /// trips, which are both.
     #[serde(default)]
     pub sends: Option<bool>,
-    /// Its rate over that of the others in fresh trials.
-    pub ratio: Estimate,
+    /// Its rate over that of the others in fresh trials, or its round trips over theirs; null where it is named by what is sent again.
+    pub ratio: Option<Estimate>,
+    /// How much more of its segments is sent again than of the others' in fresh trials: a share of all; null where nothing is.
+    #[serde(default)]
+    pub sent_again: Option<Estimate>,
     /// `alone`: while nobody else sends; `under-load`: only while others do.
     pub confirmed: String,
     /// Partners that it was slow with in the screening; of a group pairs.
@@ -96,11 +107,15 @@ pub struct NamedEntry {
 /// Who stood apart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SuspectEntry {
-    /// `sender`, `receiver`, `link` or `group`.
+    /// By what: `throughput`, `round-trip`, or `retransmit-share`.
+    #[serde(default)]
+    pub metric: String,
+    /// `sender`, `receiver`, `link`, `group`, or by round trips `host`.
     pub kind: String,
     /// Who, by name.
     pub hosts: Vec<String>,
-    /// Its rate over that of the others in the screening: too low by chance, for it was chosen by it.
+    /// Its rate or round trip over that of the others in the screening, or how much more was sent again: too far off by chance, for
+    /// it was chosen by it.
     pub screened: f64,
     /// The same in fresh trials, where there were enough.
     pub ratio: Option<Estimate>,

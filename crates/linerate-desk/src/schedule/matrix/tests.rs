@@ -1,117 +1,16 @@
 //! Made-up clusters are screened: who is slow is named, and nobody else.
 
-use super::course::{Course, Round};
+mod cluster;
+mod metrics;
+
+use super::course::Course;
 use crate::analysis::Verdict;
-use crate::analysis::matrix::{Confirmed, Kind, Part, Shot, Stage, Told, grouped, told};
-use crate::plan::{HostId, HostPair, HostSet, Screening};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use crate::analysis::matrix::{
+    Carries, CellMetric, Confirmed, Kind, Part, Shot, Shots, Stage, grouped_by, told,
+};
+use crate::plan::{HostId, HostPair, Screening};
+use cluster::{Cluster, randoms, shares};
 use std::collections::BTreeSet;
-
-/// Which pairs are slow, how much of their rate is left, and whether only while others send.
-type Fault = (fn(HostPair) -> bool, f64, bool);
-
-/// Hosts whose rates are one, but for what is wrong with them; every trial has noise, and some are disturbed.
-#[derive(Debug, Clone)]
-struct Cluster {
-    hosts: u32,
-    noise: f64,
-    disturbed: f64,
-    /// How much of its rate is left to a pair, and whether only while others send.
-    faults: Vec<Fault>,
-    groups: u32,
-    /// Whether both directions are measured at once.
-    bidirectional: bool,
-}
-
-/// The share of trials that something passing disturbs, by 5 to 39 %.
-const DISTURBED: f64 = 0.03;
-
-impl Cluster {
-    fn of(hosts: u32, noise: f64) -> Cluster {
-        Cluster { hosts, noise, disturbed: DISTURBED, faults: Vec::new(), groups: 0, bidirectional: false }
-    }
-
-    fn with(mut self, of: fn(HostPair) -> bool, left: f64) -> Cluster {
-        self.faults.push((of, left, false));
-        self
-    }
-
-    fn screening(&self, rounds: u32) -> Screening {
-        let group = |group: u32| HostSet {
-            name: format!("rack{group}"),
-            hosts: (0..self.hosts)
-                .filter(|host| host % self.groups == group)
-                .map(|host| HostId(host as u16))
-                .collect(),
-        };
-        Screening {
-            groups: (0..self.groups).map(group).collect(),
-            bidirectional: self.bidirectional,
-            ..Screening::of_rounds(rounds, self.hosts)
-        }
-    }
-
-    /// What a round puts on record: in the screening each direction of those that are measured at once.
-    fn shots(&self, round: &Round, random: &mut ChaCha8Rng) -> Vec<Shot> {
-        let is_back = self.bidirectional && round.stage == Stage::Screen;
-        let back = |pair: &HostPair| HostPair { from: pair.to, to: pair.from };
-        let backwards = round.pairs.iter().filter(|_| is_back).map(back);
-        let pairs: Vec<HostPair> = round.pairs.iter().copied().chain(backwards).collect();
-        pairs.into_iter().map(|pair| self.shot(round, pair, random)).collect()
-    }
-
-    /// A trial: the least of what sender, receiver and link allow.
-    fn shot(&self, round: &Round, pair: HostPair, random: &mut ChaCha8Rng) -> Shot {
-        let is_alone = round.pairs.len() == 1;
-        let shown = self.faults.iter().filter(|(of, _, loaded)| of(pair) && !(*loaded && is_alone));
-        let left = shown.map(|(_, left, _)| *left).fold(1.0, f64::min);
-        let (u, v): (f64, f64) = (random.random::<f64>().max(1e-12), random.random());
-        let normal = (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos();
-        let passing: f64 = match random.random::<f64>() < self.disturbed {
-            true => 1.0 - 0.05 - 0.34 * random.random::<f64>(),
-            false => 1.0,
-        };
-        Shot { stage: round.stage, pair, log: (left * passing).ln() + self.noise * normal }
-    }
-
-    /// A whole run.
-    fn run(&self, rounds: u32, seed: u64) -> Told {
-        let screening = self.screening(rounds);
-        let mut course = Course::new(&screening, self.hosts, seed);
-        let mut random = ChaCha8Rng::seed_from_u64(!seed);
-        let mut shots: Vec<Shot> = Vec::new();
-        loop {
-            let further = course.further(&shots, &BTreeSet::new());
-            if further.is_empty() {
-                let screening = grouped(&screening, self.hosts as usize, &shots);
-                return told(&screening, self.hosts as usize, &shots);
-            }
-            for round in &further {
-                shots.extend(self.shots(round, &mut random));
-            }
-        }
-    }
-}
-
-/// What is named in each of so many runs: `sender d`.
-fn named(cluster: &Cluster, rounds: u32, runs: u64) -> Vec<Vec<String>> {
-    let of_run = |seed: u64| {
-        let told = cluster.run(rounds, seed);
-        let name = |hosts: &[HostId]| hosts.iter().map(HostId::to_string).collect::<Vec<_>>().join(">");
-        told.named.iter().map(|one| format!("{} {}", one.kind.name(), name(&one.hosts))).collect()
-    };
-    (0..runs).map(of_run).collect()
-}
-
-/// The shares of runs in which this is named, and in which something else is.
-fn shares(cluster: &Cluster, rounds: u32, runs: u64, wanted: &str) -> (f64, f64) {
-    let all = named(cluster, rounds, runs);
-    let share = |count: usize| count as f64 / runs as f64;
-    let found = all.iter().filter(|names| names.iter().any(|name| name == wanted)).count();
-    let wrong = all.iter().filter(|names| names.iter().any(|name| name != wanted)).count();
-    (share(found), share(wrong))
-}
 
 fn d_sends(pair: HostPair) -> bool {
     pair.from == HostId(3)
@@ -198,7 +97,7 @@ fn unlike_directions_of_a_host_are_told_apart() {
 fn a_host_that_was_lost_early_stops_no_search() {
     let (cluster, screening) = (Cluster::of(16, 0.02).with(d_sends, 0.6), Screening::of_rounds(15, 16));
     let mut course = Course::new(&screening, 16, 3);
-    let (mut random, mut shots) = (ChaCha8Rng::seed_from_u64(3), Vec::new());
+    let (mut random, mut shots) = (randoms(3), Shots::default());
     let mut lost = BTreeSet::new();
     loop {
         let further = course.further(&shots, &lost);
@@ -206,7 +105,7 @@ fn a_host_that_was_lost_early_stops_no_search() {
             break;
         }
         for round in &further {
-            shots.extend(round.pairs.iter().map(|pair| cluster.shot(round, *pair, &mut random)));
+            cluster.measure(round, &mut random, &mut shots);
         }
         lost.insert(HostId(9));
     }
@@ -223,7 +122,11 @@ fn a_host_that_no_plan_has_is_no_panic() {
         pair: HostPair { from: HostId(from), to: HostId(to) },
         log: 1.0,
     };
-    let told = told(&Screening::of_rounds(3, 4), 4, &[shot(0, 1), shot(9, 0), shot(0, 9)]);
+    let mut shots = Shots::default();
+    for metric in CellMetric::ALL {
+        shots.extend(metric, [shot(0, 1), shot(9, 0), shot(0, 9)]);
+    }
+    let told = told(&Screening::of_rounds(3, 4), 4, &shots);
     assert_eq!(told.verdict, Verdict::CannotTell);
 }
 
@@ -233,15 +136,14 @@ fn cells_that_were_not_looked_at_again_are_no_healthy_ones() {
     let slow = Cluster { disturbed: 0.0, ..Cluster::of(16, 0.02).with(e_to_k, 0.6) };
     let screening = slow.screening(15);
     let mut course = Course::new(&screening, 16, 1);
-    let mut random = ChaCha8Rng::seed_from_u64(1);
-    let mut shots: Vec<Shot> = Vec::new();
+    let (mut random, mut shots) = (randoms(1), Shots::default());
     loop {
         let further = course.further(&shots, &BTreeSet::new());
         if further.iter().any(|round| round.stage != Stage::Screen) {
             break;
         }
         for round in &further {
-            shots.extend(round.pairs.iter().map(|pair| slow.shot(round, *pair, &mut random)));
+            slow.measure(round, &mut random, &mut shots);
         }
     }
     let told = told(&screening, 16, &shots);
@@ -275,14 +177,14 @@ fn claimed(runs: u64) -> u64 {
         let cluster = Cluster::of(hosts, 0.03);
         let screening = cluster.screening(rounds);
         let mut course = Course::new(&screening, hosts, seed);
-        let mut random = ChaCha8Rng::seed_from_u64(!seed);
-        let mut shots: Vec<Shot> = Vec::new();
+        let (mut random, mut shots) = (randoms(!seed), Shots::default());
         for _ in 0..rounds {
             for round in course.further(&shots, &BTreeSet::new()) {
-                shots.extend(cluster.shots(&round, &mut random));
+                cluster.measure(&round, &mut random, &mut shots);
             }
         }
-        u64::from(grouped(&screening, hosts as usize, &shots).found)
+        let of = |carries| grouped_by(carries, &screening, hosts as usize, &shots).found;
+        u64::from(Carries::ALL.into_iter().any(of))
     };
     let kinds = [(8, 7), (16, 15), (64, 16)];
     (0..runs).flat_map(|seed| kinds.map(|(hosts, rounds)| of_run((hosts, rounds, seed)))).sum()
@@ -372,7 +274,7 @@ fn a_lost_host_is_left_out_and_the_rest_goes_on() {
     let lost = BTreeSet::from([HostId(2)]);
     let mut pairs = 0;
     loop {
-        let further = course.further(&[], &lost);
+        let further = course.further(&Shots::default(), &lost);
         if further.is_empty() {
             break;
         }
@@ -386,6 +288,6 @@ fn a_lost_host_is_left_out_and_the_rest_goes_on() {
 #[test]
 fn ten_thousand_hosts_are_planned() {
     let mut course = Course::new(&Screening::of_rounds(16, 10_000), 10_000, 1);
-    let rounds: usize = (0..16).map(|_| course.further(&[], &BTreeSet::new()).len()).sum();
+    let rounds: usize = (0..16).map(|_| course.further(&Shots::default(), &BTreeSet::new()).len()).sum();
     assert!(rounds >= 32 && course.screening_steps() == rounds);
 }

@@ -4,6 +4,7 @@ use super::rendezvous::Rendezvous;
 use crate::lab::journal;
 use crate::plan::{Launched, Launcher};
 use crate::run::ssh::quoted;
+use crate::run::started::Seat;
 use crate::{Error, Result};
 use linerate_sys::child::ChildProcess;
 use linerate_sys::process::Signal;
@@ -53,10 +54,7 @@ impl Launchers {
         rendezvous: &Rendezvous,
     ) -> Result<Launchers> {
         let by = launched.by();
-        let mut agent = vec!["agent".to_owned(), "--join".into(), rendezvous.addresses()];
-        if by.feeds_all {
-            agent.extend(["--secret-file".into(), "-".into()]);
-        }
+        let agent = agent_words(by, rendezvous);
         let names: Vec<String> = (0..launched.hosts()).map(|place| launched.name_of(place)).collect();
         let commands = match launched.names() {
             [] => vec![one_for_all(launched, program, command, &agent)?],
@@ -65,6 +63,34 @@ impl Launchers {
         let start = |command| Process::start(command, by, rendezvous.secret());
         let all = commands.into_iter().map(start).collect::<Result<_>>()?;
         Ok(Launchers { by, all, names })
+    }
+
+    /// Starts an agent again in this seat, by a call for it alone.
+    pub fn again(
+        launched: &Launched,
+        program: &Path,
+        command: Option<&str>,
+        seat: &Seat,
+        rendezvous: &Rendezvous,
+    ) -> Result<Launchers> {
+        let by = launched.by();
+        let agent = agent_words(by, rendezvous);
+        let name = launched.name_of(seat.place);
+        let words = match launched.names() {
+            [] => {
+                let known = seat.node.as_deref().zip(seat.job.as_deref());
+                let options = known.and_then(|(node, job)| launched.options_again(job, node));
+                let options = options.ok_or_else(|| cannot_again(launched))?;
+                let usual = by.usual.unwrap_or_default();
+                let words = command.unwrap_or(usual).split_whitespace().map(String::from);
+                [words.collect(), options, vec![program.display().to_string()], agent].concat()
+            }
+            hosts => {
+                one_a_host(hosts, program, command, &agent)?.swap_remove(seat.place as usize % hosts.len())
+            }
+        };
+        let process = Process::start(words, by, rendezvous.secret())?;
+        Ok(Launchers { by, all: vec![process], names: vec![name] })
     }
 
     /// The one that started the agent of this place.
@@ -118,6 +144,26 @@ impl Launchers {
     }
 }
 
+/// What a launcher starts: an agent that calls back here.
+fn agent_words(by: &Launcher, rendezvous: &Rendezvous) -> Vec<String> {
+    let mut agent = vec!["agent".to_owned(), "--join".into(), rendezvous.addresses()];
+    if by.feeds_all {
+        agent.extend(["--secret-file".into(), "-".into()]);
+    }
+    agent
+}
+
+/// Why no agent is started again.
+pub fn cannot_again(launched: &Launched) -> Error {
+    let by = launched.by();
+    let who = by.usual.unwrap_or(by.name);
+    let what = match launched.starts_again() {
+        true => format!("{who} told no name of the host, and is not called for it again"),
+        false => format!("{who} ends its agents together, and is not called again"),
+    };
+    Error::unavailable(what, "go on where it was cut: linerate resume RECORDING")
+}
+
 /// One call that starts an agent on every host.
 fn one_for_all(
     launched: &Launched,
@@ -163,6 +209,9 @@ fn one_a_host(
 /// What launchers tell a process of its place among those that they started, in the order in which they are asked: under
 /// mpirun within Slurm the last one tells of a daemon.
 pub const PLACES: &[&str] = &["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"];
+
+/// What tells it the launcher's own name of its host, and its allocation.
+pub const SEAT: [&str; 2] = ["SLURMD_NODENAME", "SLURM_JOB_ID"];
 
 impl Process {
     fn start(words: Vec<String>, by: &Launcher, secret: &str) -> Result<Process> {

@@ -207,10 +207,18 @@ fn met(seal: &Seal, stream: TcpStream, from: IpAddr) -> Option<Caller> {
     let shown = |text: &str| text.chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect::<String>();
     greeting.host = shown(&greeting.host);
     greeting.version = shown(&greeting.version);
+    // It becomes words of a call.
+    greeting.seat = greeting.seat.filter(|seat| is_seat(seat));
     greeting.architecture = shown(&greeting.architecture);
     let opener = reader.into_inner();
     opener.limit(None);
     Some(Caller { greeting, from, opener, sealer })
+}
+
+/// `node/job` in characters that names of hosts and numbers of jobs have.
+fn is_seat(text: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || ".-_/".contains(c);
+    text.len() <= LONGEST_NAME && text.chars().all(is_name) && !text.starts_with('-') && text.contains('/')
 }
 
 #[cfg(test)]
@@ -264,6 +272,14 @@ mod tests {
         };
         assert_eq!(caller.greeting.host, "late");
         drop(silent);
+    }
+
+    #[test]
+    fn a_seat_is_no_option() {
+        assert!(is_seat("node-01.example/4711"));
+        for text in ["--help/1", "n1", "n 1/2", "n1/$(id)", "n1,n2/3", &"n".repeat(70)] {
+            assert!(!is_seat(text), "{text}");
+        }
     }
 
     #[test]
