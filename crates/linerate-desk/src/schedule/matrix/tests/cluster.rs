@@ -10,6 +10,9 @@ use std::collections::BTreeSet;
 /// Which pairs are slow, how much of their rate is left, and whether only while others send.
 type Fault = (fn(HostPair) -> bool, f64, bool);
 
+/// Which pairs, and how much of it.
+type OfPairs = (fn(HostPair) -> bool, f64);
+
 /// Hosts whose rates are one, but for what is wrong with them; every trial has noise, and some are disturbed.
 #[derive(Debug, Clone)]
 pub struct Cluster {
@@ -19,9 +22,9 @@ pub struct Cluster {
     /// How much of its rate is left to a pair, and whether only while others send.
     pub faults: Vec<Fault>,
     /// How much longer round trips are between two hosts, whoever asks.
-    pub longer: Vec<(fn(HostPair) -> bool, f64)>,
+    pub longer: Vec<OfPairs>,
     /// The part of its segments that a pair loses.
-    pub lossy: Vec<(fn(HostPair) -> bool, f64)>,
+    pub lossy: Vec<OfPairs>,
     pub groups: u32,
     /// Whether both directions are measured at once.
     pub bidirectional: bool,
