@@ -330,6 +330,7 @@ mod tests {
     fn greeting(host: &str, place: Option<u32>) -> Greeting {
         Greeting {
             place,
+            seat: None,
             host: host.into(),
             protocol: PROTOCOL.into(),
             version: env!("CARGO_PKG_VERSION").into(),
