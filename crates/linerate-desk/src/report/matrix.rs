@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 pub(super) use entry::entry;
 pub(super) use words::{groups_found, said, sent_again, sentence};
-use words::{rounds, set_apart, suspect_said};
+use words::{is_by_loss, rounds, set_apart, suspect_said};
 
 /// Writes it for a page.
 pub(super) fn render(report: &Report, matrix: &MatrixReport, page: Page) -> String {
@@ -145,12 +145,16 @@ fn margins(matrix: &MatrixReport) -> Vec<String> {
 /// What is to be known beside it, each a sentence.
 fn beside(matrix: &MatrixReport) -> Vec<String> {
     let mut lines: Vec<String> = groups_found(matrix).into_iter().chain(sent_again(matrix)).collect();
-    let all = |some: &[SuspectEntry]| some.iter().map(suspect_said).collect::<Vec<_>>().join(", ");
-    if !matrix.cleared.is_empty() {
-        lines.push(format!("As fast as the others in fresh trials: {}.", all(&matrix.cleared)));
-    }
-    if !matrix.suspected.is_empty() {
-        lines.push(format!("Neither cleared nor confirmed: {}.", all(&matrix.suspected)));
+    let (lost, slow): (Vec<&SuspectEntry>, Vec<&SuspectEntry>) = matrix.cleared.iter().partition(is_by_loss);
+    for (what, some) in [
+        ("As fast as the others in fresh trials", slow),
+        ("Not seen again with nobody else sending", lost),
+        ("Neither cleared nor confirmed", matrix.suspected.iter().collect()),
+    ] {
+        if !some.is_empty() {
+            let all = some.into_iter().map(suspect_said).collect::<Vec<_>>().join(", ");
+            lines.push(format!("{what}: {all}."));
+        }
     }
     if let Some(doubt) = &matrix.doubt {
         lines.push(format!("What it would take: {}.", doubt.takes));
@@ -167,4 +171,28 @@ fn beside(matrix: &MatrixReport) -> Vec<String> {
     let others = matrix.inventory.iter().filter(|one| !named.contains(&&one.host));
     lines.extend(others.map(|one| format!("{}: {}.", one.host, set_apart(one))));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a link that was suspect by what it sent again nobody knows how fast it is.
+    #[test]
+    fn who_was_cleared_is_told_by_what() {
+        let by = |metric: &str, kind: &str| serde_json::json!({"metric": metric, "kind": kind, "hosts": ["c"], "screened": 0.9, "ratio": null, "sent_again": null});
+        let matrix = serde_json::json!({
+            "verdict": "same", "rounds": 4, "named": [], "suspected": [], "doubt": null, "seen": null, "noise": 0.01,
+            "cleared": [by("throughput", "sender"), by("retransmit-share", "receiver"), by("round-trip", "host")],
+            "usual_bps": null, "usual_round_trip_ns": null, "hosts": [], "cells": [], "inventory": [],
+        });
+        let lines = beside(&serde_json::from_value(matrix).unwrap());
+        assert_eq!(
+            lines,
+            [
+                "As fast as the others in fresh trials: sender c, host c by round trips.",
+                "Not seen again with nobody else sending: receiver c by what is sent again.",
+            ]
+        );
+    }
 }

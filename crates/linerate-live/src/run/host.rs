@@ -199,7 +199,7 @@ impl Hosts {
         plan: &Plan,
         (until, stop): (Instant, &dyn Fn() -> bool),
     ) -> Result<()> {
-        let host = &mut self.all[index];
+        let host = &self.all[index];
         let id = host.facts.host;
         let started = match (&plan.target, &self.lab) {
             (Target::Ssh(hosts), _) => {
@@ -209,7 +209,9 @@ impl Hosts {
             (Target::Launched(launched), _) => {
                 let seat = host.agent.seat().cloned().unwrap_or_default();
                 let access = (&self.access.launch, self.access.program.as_path());
-                launch::again((id, &seat), launched, access, until, &|| asked(stop))?
+                let gone = || Error::Died { what: "what started it has ended".into(), limit: None };
+                let asked = || if self.have_all_ended() { Err(gone()) } else { asked(stop) };
+                launch::again((id, &seat), launched, access, until, &asked)?
             }
             (_, Some(lab)) => in_lab(id, lab, &self.access)?,
             (_, None) => return Err(Error::peer(id.to_string(), "has no lab", "")),
@@ -217,6 +219,7 @@ impl Hosts {
         let Started { mut client, agent, .. } = started;
         let request = HelloRequest { settings: plan.to_try() };
         let hello: Hello = client.call("hello", &request, HELLO, &|| asked(stop))?;
+        let host = &mut self.all[index];
         let before = Said { machine: &host.facts.machine, environment: &host.facts.environment };
         let now = Said { machine: &hello.machine, environment: &hello.environment };
         host.restarted |= is_restarted(id, &before, &now)?;

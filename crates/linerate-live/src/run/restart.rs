@@ -60,8 +60,7 @@ impl Runner<'_> {
             }
         }
         if let Target::Launched(launched) = &self.plan.target {
-            // The end of an allocation, or of a launcher that goes with its agents.
-            if self.hosts.have_all_ended() {
+            if self.launcher_is_gone() {
                 return Err(death);
             }
             if !launched.starts_again() {
@@ -73,6 +72,7 @@ impl Runner<'_> {
         for index in silent {
             match self.await_return(index, &death) {
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
+                Err(_) if self.launcher_is_gone() => return Err(death),
                 Err(error) => gone.push((index, error)),
                 Ok(()) => {}
             }
@@ -91,6 +91,8 @@ impl Runner<'_> {
         let deadline = Instant::now() + limit;
         loop {
             match self.hosts.restart(index, self.plan, (deadline, self.stop)) {
+                // Its agents end one after the other, and the last one maybe now.
+                Err(error) if self.launcher_is_gone() => return Err(error),
                 Err(error) if self.is_worth_waiting(&error) && Instant::now() + PAUSE < deadline => {
                     self.pause()?
                 }
@@ -104,6 +106,11 @@ impl Runner<'_> {
                 Ok(()) => return Ok(()),
             }
         }
+    }
+
+    /// The end of an allocation, or of a launcher that goes with its agents: nothing starts one again.
+    fn launcher_is_gone(&self) -> bool {
+        matches!(self.plan.target, Target::Launched(_)) && self.hosts.have_all_ended()
     }
 
     /// What is not reached now may be reached soon; a host of the lab is there or is not.

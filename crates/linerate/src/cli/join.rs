@@ -92,12 +92,19 @@ fn without(program: &Path, controller: &str, args: &Agent, variables: &[String])
     if let Some(place) = args.place.or(told) {
         command.args(["--place", &place.to_string()]);
     }
-    let [node, job] = SEAT.map(std::env::var);
-    if let (Ok(node), Ok(job)) = (node, job) {
-        command.args(["--seat", &format!("{node}/{job}")]);
+    if let Some(seat) = seat(SEAT.map(|name| std::env::var(name).ok()), args.seat.as_deref()) {
+        command.args(["--seat", &seat]);
     }
     variables.iter().for_each(|name| _ = command.env_remove(name));
     Err(Error::io("execute", program.display().to_string(), command.exec()))
+}
+
+/// Where it sits: the node and the job of its launcher, or what is said by hand.
+fn seat(told: [Option<String>; 2], by_hand: Option<&str>) -> Option<String> {
+    match told {
+        [Some(node), Some(job)] => Some(format!("{node}/{job}")),
+        _ => by_hand.map(str::to_owned),
+    }
 }
 
 fn secret(file: Option<&Path>) -> Result<String> {
@@ -130,4 +137,19 @@ fn first_line(source: impl BufRead, name: &str) -> Result<String> {
     let read = source.take(LONGEST as u64).read_line(&mut line);
     read.map_err(|e| Error::io("read", name, e))?;
     Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seat_is_the_launchers_or_that_said_by_hand() {
+        let told = |node: Option<&str>, job: Option<&str>| {
+            seat([node, job].map(|it| it.map(str::to_owned)), Some("n2/7"))
+        };
+        assert_eq!(told(Some("n1"), Some("9")).as_deref(), Some("n1/9"));
+        assert_eq!([told(None, Some("9")), told(None, None)].map(Option::unwrap), ["n2/7", "n2/7"]);
+        assert_eq!(seat([None, None], None), None);
+    }
 }

@@ -8,7 +8,7 @@
 use super::metric::CellMetric;
 use super::part::{Budget, Part};
 use super::shot::{Shot, Stage};
-use super::suspect::{Screened, Suspect, is_near};
+use super::suspect::{Screened, Suspect};
 use crate::plan::{HostPair, Screening};
 use crate::statistic::{CONFIDENCE, Shift, holm, rank_sum};
 use std::collections::BTreeMap;
@@ -102,8 +102,8 @@ impl Docket<'_> {
         let value = |shot: &Shot| {
             let larger = others().filter(|one| is_larger(one.part));
             let explain = larger.filter(|one| one.explains(shot.pair, self.screening));
-            let near = if is_near(self.screening, shot.pair) { self.screened.near } else { 0.0 };
-            self.metric.told(shot.log - near) - explain.map(|one| self.metric.told(one.effect)).sum::<f64>()
+            let explained: f64 = explain.map(|one| one.effect).sum();
+            self.metric.told(shot.log - self.screened.distance(shot.pair, self.screening) - explained)
         };
         let of_stage = || self.shots.iter().filter(|shot| shot.stage == stage);
         let shows = |part: &Part, pair: HostPair| part.is_shown_by(pair, self.screening);
@@ -152,12 +152,57 @@ fn outcome(metric: CellMetric, part: Part, [alone, loaded]: [Option<Shift>; 2], 
     match () {
         () if is_proved(alone, p[0]) && is_slow(loaded.or(alone)) => Outcome::Named(Confirmed::Alone),
         () if is_proved(loaded, p[1]) && is_slow(alone) => Outcome::Named(Confirmed::Alone),
-        () if is_proved(loaded, p[1]) && is_fast(alone) => match metric.is_told_under_load() {
-            true => Outcome::Named(Confirmed::UnderLoad),
-            false => Outcome::Cleared,
-        },
+        // Whatever it has under load names nobody.
+        () if !metric.is_told_under_load() && is_fast(alone) => Outcome::Cleared,
+        () if is_proved(loaded, p[1]) && is_fast(alone) => Outcome::Named(Confirmed::UnderLoad),
         // It stood apart while all sent: without such trials it is not cleared.
         () if is_fast(loaded) && (alone.is_none() || is_fast(alone)) => Outcome::Cleared,
         () => Outcome::Open,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::metric::of_share;
+    use super::*;
+    use crate::plan::HostId;
+
+    const fn pair(from: u16, to: u16) -> HostPair {
+        HostPair { from: HostId(from), to: HostId(to) }
+    }
+
+    /// What is seen under load only, and not often enough to be proved.
+    #[test]
+    fn what_is_lost_under_load_only_leaves_no_doubt() {
+        let shift = |estimate| Some(Shift { estimate, low: None, high: None, p: 0.1, n: (9, 9) });
+        let said =
+            |metric, alone| outcome(metric, Part::Link(pair(0, 1)), [shift(alone), shift(-0.1)], [0.1; 2]);
+        assert_eq!(said(CellMetric::RetransmitShare, 0.0), Outcome::Cleared);
+        assert_eq!(said(CellMetric::RetransmitShare, -0.1), Outcome::Open);
+        assert_eq!(said(CellMetric::Throughput, 0.0), Outcome::Open);
+    }
+
+    /// Shares are no sums: of what a link has its host's part is taken out on the scale of cells.
+    #[test]
+    fn a_link_of_a_host_that_loses_has_what_is_left() {
+        let suspect = |part, effect| Suspect {
+            part,
+            effect,
+            threshold: CellMetric::RetransmitShare.least(),
+            within: false,
+        };
+        let effect = of_share(0.04) - of_share(0.01);
+        let link = Part::Link(pair(0, 1));
+        let suspects = vec![suspect(Part::Sends(HostId(0)), effect), suspect(link, effect)];
+        let screened = Screened { suspects, ..Screened::default() };
+        let shot = |pair, share| Shot { stage: Stage::Alone, pair, log: of_share(share) };
+        let shots: Vec<Shot> =
+            (0..FRESH).flat_map(|_| [shot(pair(0, 1), 0.04), shot(pair(2, 3), 0.01)]).collect();
+        let metric = CellMetric::RetransmitShare;
+        let screening = Screening::of_rounds(3, 4);
+        let docket =
+            Docket { metric, screening: &screening, screened: &screened, others: &[], shots: &shots };
+        let shift = docket.shift(&[link], Stage::Alone).unwrap();
+        assert!(shift.estimate.abs() < 1e-9, "{shift:?}");
     }
 }

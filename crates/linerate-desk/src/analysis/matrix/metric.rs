@@ -50,7 +50,7 @@ struct Judging {
     least: f64,
     /// What it must come to in fresh trials, as it is told: a host or a group, and a link, which is two hosts and itself.
     margins: [f64; 2],
-    /// Hosts, links and groups that are looked at again, the worst first.
+    /// Hosts, links and groups that are looked at again, the worst first; by round trips a group is far, and that is taken out.
     most: [usize; 3],
 }
 
@@ -75,7 +75,7 @@ const METRICS: &[Judging] = &[
         carried_by: Carries::RoundTrips,
         least: FIVE_PERCENT,
         margins: [FIVE_PERCENT, 2.0 * FIVE_PERCENT],
-        most: [8, 4, 2],
+        most: [8, 4, 8],
     },
     Judging {
         metric: CellMetric::RetransmitShare,
@@ -128,6 +128,12 @@ impl CellMetric {
 
     /// Whether what shows only while others send is somebody's fault: a queue that many share overflows for all of them.
     pub fn is_told_under_load(self) -> bool {
+        self != CellMetric::RetransmitShare
+    }
+
+    /// Whether who stands apart in the screening, and was not looked at again, may be slow: in most trials nothing is sent again, so
+    /// that noise is taken for less than it is and what stands apart is mostly chance.
+    pub fn is_told_of_one_trial(self) -> bool {
         self != CellMetric::RetransmitShare
     }
 

@@ -79,6 +79,15 @@ impl Part {
         }
     }
 
+    /// Whether it is this host, or something between it and another one.
+    pub fn is_of(self, host: HostId) -> bool {
+        match self {
+            Part::Sends(own) | Part::Receives(own) | Part::Exchanges(own) => own == host,
+            Part::Link(pair) | Part::Path(pair) => pair.from == host || pair.to == host,
+            Part::GroupSends(_) | Part::GroupReceives(_) | Part::GroupExchanges(_) => false,
+        }
+    }
+
     /// Whether either end may ask.
     pub fn is_of_both_ways(self) -> bool {
         matches!(self, Part::GroupExchanges(_) | Part::Exchanges(_) | Part::Path(_))

@@ -66,15 +66,40 @@ pub struct Screened {
     pub unseen: Vec<Suspect>,
     /// Those that stand apart beyond the number that is looked at.
     pub beyond: usize,
-    /// How much shorter ways within a group are, on the scale of cells.
-    pub near: f64,
+    /// How much shorter ways are that are near.
+    pub near: Near,
+    /// Groups that are far from the others by round trips: that is no fault.
+    pub far: Vec<Suspect>,
+}
+
+impl Screened {
+    /// What a way has for where its hosts are, on the scale of cells: that is taken out of whatever is judged.
+    pub fn distance(&self, pair: HostPair, screening: &Screening) -> f64 {
+        let far = self.far.iter().filter(|group| group.explains(pair, screening));
+        self.near.of(pair, screening) + far.map(|group| group.effect).sum::<f64>()
+    }
+}
+
+/// How much shorter ways are within a group, and between hosts in none where groups were found, on the scale of cells.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Near([f64; 2]);
+
+impl Near {
+    /// How much shorter the way of a pair is. Those in no found group may be a rack together, or each in one of its own.
+    pub fn of(self, pair: HostPair, screening: &Screening) -> f64 {
+        match [pair.from, pair.to].map(|host| screening.group_of(host)) {
+            [Some(one), Some(other)] if one == other => self.0[0],
+            [None, None] if screening.found => self.0[1],
+            _ => 0.0,
+        }
+    }
 }
 
 /// What the stages so far say of these hosts by one metric.
 pub fn screened(metric: CellMetric, screening: &Screening, hosts: usize, shots: &[Shot]) -> Screened {
     let mut cells = cells(metric, shots);
     let near = nearness(metric, screening, &cells);
-    cells.iter_mut().filter(|cell| is_near(screening, cell.pair)).for_each(|cell| cell.log -= near);
+    cells.iter_mut().for_each(|cell| cell.log -= near.of(cell.pair, screening));
     let level = median(cells.iter().map(|cell| cell.log)).unwrap_or(0.0);
     let plain = Effects::new(hosts, &cells);
     let [most_hosts, most_links, most_groups] = metric.most();
@@ -86,10 +111,13 @@ pub fn screened(metric: CellMetric, screening: &Screening, hosts: usize, shots: 
             break;
         }
     }
-    let effects = if groups.is_empty() { plain } else { Effects::new(hosts, &cells) };
+    // A way is long or slow: round trips do not tell which.
+    let (far, groups) = if metric.is_of_both_ways() { (groups, Vec::new()) } else { (Vec::new(), groups) };
+    let effects = if far.is_empty() && groups.is_empty() { plain } else { Effects::new(hosts, &cells) };
     if effects.partners(LEAST_PARTNERS) < LEAST_PARTNERS {
-        return Screened { effects, near, ..Screened::default() };
+        return Screened { effects, near, far, ..Screened::default() };
     }
+    let places = Screened { near, far, ..Screened::default() };
     let mut all_hosts = slow_hosts(metric, &effects);
     all_hosts.sort_by(|a, b| a.effect.total_cmp(&b.effect));
     let links = slow_cells(metric, &effects, &cells);
@@ -97,12 +125,12 @@ pub fn screened(metric: CellMetric, screening: &Screening, hosts: usize, shots: 
     let own = |shot: &Shot| {
         let of_groups = groups.iter().filter(|group| group.explains(shot.pair, screening));
         let of_groups: f64 = of_groups.map(|group| group.effect).sum();
-        effects.rest(shot) - of_groups - if is_near(screening, shot.pair) { near } else { 0.0 }
+        effects.rest(shot) - of_groups - places.distance(shot.pair, screening)
     };
     let (links, unseen) = still_slow(&recheck, own, screening, shots);
     let beyond = all_hosts.len().saturating_sub(most_hosts) + links.len().saturating_sub(most_links);
     let suspects = [groups, worst(all_hosts, most_hosts), worst(links, most_links)].concat();
-    Screened { effects, suspects, unseen, beyond, near }
+    Screened { effects, suspects, unseen, beyond, ..places }
 }
 
 /// Cells that are far below their row and their column. Of both ways a cell is told once.
@@ -132,26 +160,27 @@ pub fn cells(metric: CellMetric, shots: &[Shot]) -> Vec<Shot> {
     [cells, back].concat()
 }
 
-/// Whether both ends of a pair are in one group. Those that are in none of groups that were found are together.
-pub fn is_near(screening: &Screening, pair: HostPair) -> bool {
-    let [from, to] = [pair.from, pair.to].map(|host| screening.group_of(host));
-    from == to && (from.is_some() || screening.found)
-}
-
 /// How much shorter a way is within a group than between two: a round trip has fewer switches there, and hosts of a small group
-/// would stand apart for having few others near. It is the usual group's, so that a slow one has no part in it.
-fn nearness(metric: CellMetric, screening: &Screening, cells: &[Shot]) -> f64 {
+/// would stand apart for having few others near. It is the usual group's, so that a slow one has no part in it. Hosts that are in
+/// none of the groups that were found have what they show, and no more than a group.
+fn nearness(metric: CellMetric, screening: &Screening, cells: &[Shot]) -> Near {
     if !metric.is_of_both_ways() || screening.groups.is_empty() {
-        return 0.0;
+        return Near::default();
     }
-    let usual = |wanted: bool| {
-        let mut of_groups: BTreeMap<Option<usize>, Vec<f64>> = BTreeMap::new();
-        for cell in cells.iter().filter(|cell| is_near(screening, cell.pair) == wanted) {
-            of_groups.entry(screening.group_of(cell.pair.from)).or_default().push(cell.log);
+    let (mut within, mut rest, mut between) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
+    for cell in cells {
+        let [from, to] = [cell.pair.from, cell.pair.to].map(|host| screening.group_of(host));
+        match (from, to) {
+            (None, None) if screening.found => rest.push(cell.log),
+            _ if from.is_some() && from == to => within.entry(from).or_insert_with(Vec::new).push(cell.log),
+            _ => between.entry(from).or_insert_with(Vec::new).push(cell.log),
         }
-        median(of_groups.into_values().filter_map(median))
-    };
-    usual(true).zip(usual(false)).map_or(0.0, |(near, far)| (near - far).max(0.0))
+    }
+    let usual = |of: BTreeMap<Option<usize>, Vec<f64>>| median(of.into_values().filter_map(median));
+    let Some(far) = usual(between) else { return Near::default() };
+    let groups = usual(within).map_or(0.0, |near| (near - far).max(0.0));
+    let rest = median(rest).map_or(0.0, |near| (near - far).clamp(0.0, groups));
+    Near([groups, rest])
 }
 
 /// Takes what a group explains out of the cells that show it, and out of those within it where these are as slow.

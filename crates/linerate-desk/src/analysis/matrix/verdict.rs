@@ -5,11 +5,11 @@ use super::judge::{Confirmed, Docket, Judged, Outcome};
 use super::metric::{Carries, CellMetric};
 use super::part::Part;
 use super::shot::{Shots, Stage};
-use super::suspect::{LEAST_PARTNERS, Screened, host_threshold, is_near, screened};
+use super::suspect::{LEAST_PARTNERS, Screened, host_threshold, screened};
 use crate::analysis::Verdict;
 use crate::plan::{HostId, Screening};
 use crate::statistic::{Shift, median};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A host that is slower by so much is to be seen, or it cannot be told whether there is one: a tenth.
 const TO_BE_SEEN: f64 = 0.1;
@@ -69,6 +69,15 @@ pub struct Named {
     pub slow_partners: (u32, u32),
 }
 
+/// What became of a run, besides its numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ending {
+    /// Whether it came to its end.
+    pub whole: bool,
+    /// Hosts that it went on without.
+    pub lost: BTreeSet<HostId>,
+}
+
 /// What a screening comes to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Told {
@@ -103,7 +112,7 @@ pub fn grouped_by(carries: Carries, screening: &Screening, hosts: usize, shots: 
 }
 
 /// The word on these hosts, by all stages.
-pub fn told(screening: &Screening, hosts: usize, shots: &Shots) -> Told {
+pub fn told(screening: &Screening, hosts: usize, shots: &Shots, ending: &Ending) -> Told {
     let screenings = Carries::ALL.map(|carries| grouped_by(carries, screening, hosts, shots));
     let (mut all, mut judged, mut names) = (Vec::new(), Vec::new(), Vec::new());
     for (carries, screening) in Carries::ALL.into_iter().zip(&screenings) {
@@ -133,8 +142,7 @@ pub fn told(screening: &Screening, hosts: usize, shots: &Shots) -> Told {
         seen(metric, screened)
     };
     let (seen, seen_round_trip) = (seen(CellMetric::Throughput), seen(CellMetric::RoundTrip));
-    let open = judged.iter().filter(|one| one.outcome == Outcome::Open).count();
-    let open = open + all.iter().map(|(_, one)| one.beyond + one.unseen.len()).sum::<usize>();
+    let open = all.iter().map(|(metric, one)| open(*metric, one, &judged, shots, ending)).sum();
     let screened = all.into_iter().next().map(|(_, screened)| screened).unwrap_or_default();
     let doubt = doubt(hosts, seen, &screened, open);
     let verdict = match (named.is_empty(), &doubt) {
@@ -145,6 +153,22 @@ pub fn told(screening: &Screening, hosts: usize, shots: &Shots) -> Told {
     // Of round trips it is how much longer one is.
     let seen_round_trip = seen_round_trip.map(|slower| slower / (1.0 - slower));
     Told { screened, judged, named, verdict, seen, seen_round_trip, doubt, screenings }
+}
+
+/// How many stand apart of whom it cannot be told. Who was lost is said to be, and is nobody of whom more is asked.
+fn open(metric: CellMetric, screened: &Screened, judged: &[Judged], shots: &Shots, ending: &Ending) -> usize {
+    let is_asked = |metric: CellMetric| shots.of(metric).iter().any(|shot| shot.stage != Stage::Screen);
+    // Recordings of before round trips named anybody have no such trials.
+    if ending.whole && !is_asked(metric) && CellMetric::ALL.into_iter().any(is_asked) {
+        return 0;
+    }
+    let is_there = |part: Part| !ending.lost.iter().any(|host| part.is_of(*host));
+    let of_metric = judged.iter().filter(|one| one.metric == metric && is_there(one.suspect.part));
+    let unclear = of_metric.filter(|one| one.outcome == Outcome::Open).count();
+    match metric.is_told_of_one_trial() {
+        true => unclear + screened.beyond + screened.unseen.iter().filter(|one| is_there(one.part)).count(),
+        false => unclear,
+    }
 }
 
 /// How much slower a host would have to be to be seen nearly always: at the threshold itself half of them would be.
@@ -281,8 +305,8 @@ fn slow_partners(docket: &Docket<'_>, parts: &[Part], estimate: f64) -> (u32, u3
     let mut all: BTreeMap<(HostId, HostId), Vec<f64>> = BTreeMap::new();
     for shot in shots.iter().filter(|shot| shot.stage == Stage::Screen) {
         if let Some(part) = parts.iter().find(|part| part.is_shown_by(shot.pair, screening)) {
-            let near = if is_near(screening, shot.pair) { screened.near } else { 0.0 };
-            let told = metric.told(shot.log - near) - metric.told(screened.effects.level);
+            let own = shot.log - screened.distance(shot.pair, screening);
+            let told = metric.told(own) - metric.told(screened.effects.level);
             all.entry(part.partner(shot.pair)).or_default().push(told);
         }
     }

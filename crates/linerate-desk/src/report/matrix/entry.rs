@@ -128,8 +128,16 @@ fn suspect(one: &Judged, told: &Told) -> SuspectEntry {
         CellMetric::RoundTrip => (-effect).exp(),
         CellMetric::RetransmitShare => -one.metric.told(effect),
     };
-    let ratio = one.alone.or(one.loaded).and_then(|shift| ratio(one.metric, shift));
-    SuspectEntry { metric: one.metric.name().into(), kind: kind.into(), hosts, screened, ratio }
+    let fresh = one.alone.or(one.loaded);
+    let is_again = one.metric == CellMetric::RetransmitShare;
+    SuspectEntry {
+        metric: one.metric.name().into(),
+        kind: kind.into(),
+        hosts,
+        screened,
+        ratio: fresh.and_then(|shift| ratio(one.metric, shift)),
+        sent_again: fresh.filter(|_| is_again).map(more_again),
+    }
 }
 
 fn hosts(recording: &Recording, matrix: &Matrix) -> Vec<MatrixHostEntry> {

@@ -148,6 +148,11 @@ fn with_interval(Estimate { median, low, high, .. }: Estimate, shown: fn(f64) ->
 const ROUND_TRIP: &str = "round-trip";
 const RETRANSMIT_SHARE: &str = "retransmit-share";
 
+/// Whether it stood apart by what it sent again: that it is fast says nothing then.
+pub(super) fn is_by_loss(one: &&SuspectEntry) -> bool {
+    one.metric == RETRANSMIT_SHARE
+}
+
 /// `sender c`; by what, where that is no rate.
 pub(super) fn suspect_said(one: &SuspectEntry) -> String {
     let by = match one.metric.as_str() {

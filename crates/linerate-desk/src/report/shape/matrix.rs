@@ -117,8 +117,11 @@ pub struct SuspectEntry {
     /// Its rate or round trip over that of the others in the screening, or how much more was sent again: too far off by chance, for
     /// it was chosen by it.
     pub screened: f64,
-    /// The same in fresh trials, where there were enough.
+    /// The same in fresh trials, where there were enough; null where it stood apart by what was sent again.
     pub ratio: Option<Estimate>,
+    /// How much more of its segments was sent again than of the others' in fresh trials, where it stood apart by that: a share of all.
+    #[serde(default)]
+    pub sent_again: Option<Estimate>,
 }
 
 /// Why it cannot be told.

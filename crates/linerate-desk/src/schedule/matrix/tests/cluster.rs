@@ -1,7 +1,7 @@
 //! A made-up cluster: what each trial between two of its hosts comes to.
 
 use super::super::course::{Course, Round};
-use crate::analysis::matrix::{CellMetric, Shot, Shots, Stage, Told, told};
+use crate::analysis::matrix::{CellMetric, Ending, Shot, Shots, Stage, Told, told};
 use crate::plan::{HostId, HostPair, HostSet, Screening};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -133,15 +133,20 @@ impl Cluster {
         }
     }
 
-    /// A whole run.
+    /// The word on a whole run.
     pub fn run(&self, rounds: u32, seed: u64) -> Told {
-        let screening = self.screening(rounds);
-        let mut course = Course::new(&screening, self.hosts, seed);
+        let ending = Ending { whole: true, ..Ending::default() };
+        told(&self.screening(rounds), self.hosts as usize, &self.shots(rounds, seed), &ending)
+    }
+
+    /// The numbers of one.
+    pub fn shots(&self, rounds: u32, seed: u64) -> Shots {
+        let mut course = Course::new(&self.screening(rounds), self.hosts, seed);
         let (mut random, mut shots) = (randoms(!seed), Shots::default());
         loop {
             let further = course.further(&shots, &BTreeSet::new());
             if further.is_empty() {
-                return told(&screening, self.hosts as usize, &shots);
+                return shots;
             }
             for round in &further {
                 self.measure(round, &mut random, &mut shots);
