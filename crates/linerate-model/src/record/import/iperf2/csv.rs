@@ -3,7 +3,8 @@
 
 mod line;
 
-use super::super::interval::{Interval, parts, totals};
+use super::super::interval::{Interval, parts, totals, whole_of};
+use super::super::lines::{MOST, too_many};
 use super::super::row::Shared;
 use super::super::{Draft, Read, Run};
 use super::{apart, bounce};
@@ -59,6 +60,7 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
     let mut lines: Vec<Line> = Vec::new();
     for (number, text) in (run.line..).zip(run.text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
         match heads.line(number, text) {
+            Some(_) if lines.len() == MOST => return too_many(),
             Some(line) => lines.push(line),
             None if heads.read(text) => (),
             None => draft.unread(format!("line {number}"), text),
@@ -151,7 +153,7 @@ fn of_group(group: &Group, shared: &Shared, both: bool, draft: &mut Draft) {
         several.for_each(|row| (row.flows, row.pattern) = (None, None));
     }
     parts(&slices, shared, group.end, draft);
-    let whole = wholes.iter().find(|one| one.is_sum()).or(if streams == 1 { wholes.first() } else { None });
+    let whole = whole_of(&wholes);
     let line = whole.and_then(|whole| group.lines.iter().find(|line| line.number == whole.line));
     if let Some(line) = line {
         let shared = Shared { line: Some(line.number), ..shared.clone() };
@@ -160,7 +162,10 @@ fn of_group(group: &Group, shared: &Shared, both: bool, draft: &mut Draft) {
             draft.add(shared.row(what, (count, 1.0), (Some(Does::Sends), "tcpretry")));
         }
         // Its round trips are in no column of 2.1.
-        if line.has_fraction() && whole.is_some_and(|whole| whole.bps > 0.0 && whole.bps < FEW_BPS) {
+        if line.has_fraction()
+            && !line.is_datagrams
+            && whole.is_some_and(|whole| whole.bps > 0.0 && whole.bps < FEW_BPS)
+        {
             draft.doubt("so few bytes may be those of --bounceback, whose times are not in this form: iperf without -y C prints them");
         }
     }
