@@ -340,8 +340,9 @@ globalThis.linerateCharts = (() => {
       const beyond = Math.max(end, pixel(start + point.x), pixel(0)) + 8, before = from - 8 - width;
       // An interval that goes on past the edge leaves no room behind it.
       const edge = left + across + (noted ? 0 : right);
-      const at = beyond + width <= edge ? beyond : before >= left ? before : Math.max(left, edge - width);
-      return { said, at, width, inside: false };
+      const isFree = before >= left && (figure.kind !== "bars" || before + width <= base);
+      const place = beyond + width <= edge ? beyond : isFree ? before : Math.max(left, edge - width);
+      return { said, at: place, width, inside: false };
     }));
     const whiskers = shown.map((one, nth) => one.points.map((point, at) => (
       one.ghost || segment || point.low === null || point.high === null || point.n === 0 ? null : [pixel(starts[nth][at] + point.low), pixel(starts[nth][at] + point.high)])));

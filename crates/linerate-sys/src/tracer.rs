@@ -93,6 +93,8 @@ pub struct Watched {
     pub local_port: u16,
     /// Its port at the other end.
     pub remote_port: u16,
+    /// The number by which the kernel knows its socket; 0 where that is not known. By it rings tell it from one of the same ports.
+    pub cookie: u64,
     /// Whether it is of datagrams (UDP) and no connection of TCP.
     pub datagrams: bool,
     /// The bytes of its packets with data at least, of those that go out and of those that come, headers of IP and TCP included: by

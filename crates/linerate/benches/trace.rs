@@ -106,6 +106,7 @@ impl Exchanges {
             local_port,
             remote_port,
             datagrams: false,
+            cookie: 0,
             least_bytes: [0; 2],
         })
     }

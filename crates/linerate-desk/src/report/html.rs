@@ -181,7 +181,7 @@ fn first_section(sheets: &[Sheet]) -> (&'static str, &'static str) {
         Shows::Tuning(_) => ("Which settings gain, and how much", "The search"),
         Shows::Ladder | Shows::Suites(_) | Shows::Matrix(_) | Shows::Imported(_) => LADDER,
     };
-    let all: BTreeSet<_> = sheets.iter().map(of).collect();
+    let all: BTreeSet<_> = sheets.iter().filter(|sheet| !has_no_ladder(sheet)).map(of).collect();
     match all.into_iter().collect::<Vec<_>>()[..] {
         [only] => only,
         _ => LADDER,

@@ -104,7 +104,7 @@ fn notes(trace: &RunningTrace, analysis: Option<&RunningTraceAnalysis>) -> Vec<S
     if trace.level == 2 {
         notes.push(
             "level 2: records of the kernel's tracepoints in rings of perf_event_open(2). What goes out is told by the thread that sends it, and \
-             from an acknowledgement by its length: an answer below 35 B is not seen."
+             from an acknowledgement by its length: an answer below 51 B is not seen."
                 .into(),
         );
     }

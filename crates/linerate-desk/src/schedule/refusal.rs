@@ -29,7 +29,7 @@ pub(super) fn of_case(plan: &Plan, recording: &Recording, rung: &Rung, one: &Wan
 fn left_to_longer(plan: &Plan, case: &Case) -> Option<Reason> {
     let profiles = &plan.view.suites().iter().find_map(|suite| suite.case_of(&case.id))?.profiles;
     let (longer, own) = (profiles.first()?, &plan.profile.name);
-    let why = format!("left to {}: it takes longer than all of {own} should", profiles.join(" and "));
+    let why = format!("the plan leaves it to profile {}", profiles.join(" or "));
     let hint = format!("--profile {longer}");
     (!profiles.contains(own)).then(|| Reason::new(NoTime, why, hint))
 }

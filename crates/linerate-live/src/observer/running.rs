@@ -106,12 +106,15 @@ pub fn busiest_connection(suspect: Suspect) -> Result<Busiest> {
     let came = |one: &Seen| {
         Field::named("data_segs_in").and_then(|field| field.moved(&one.first.info, &one.latest.info))
     };
+    let is_own = |one: &Seen| matches!(suspect, Suspect::Port(port) if one.first.local.port() == port);
+    let most = seen.iter().max_by_key(|(_, one)| (came(one), is_own(one))).map(|(cookie, _)| *cookie);
     // Of a port's two ends on one host the one that has it itself is meant; how much came to each was not counted at one moment.
-    let rank = |one: &Seen| {
-        let is_own = matches!(suspect, Suspect::Port(port) if one.first.local.port() == port);
-        (is_own && came(one) > Some(0), came(one))
-    };
-    let Some(busiest) = seen.into_values().max_by_key(rank) else {
+    let own_end = most.and_then(|cookie| {
+        let far = &seen[&cookie].first;
+        let is_end = |one: &Seen| one.first.local == far.remote && one.first.remote == far.local;
+        seen.iter().find(|(_, one)| is_own(one) && is_end(one)).map(|(cookie, _)| *cookie)
+    });
+    let Some(busiest) = own_end.or(most).and_then(|cookie| seen.remove(&cookie)) else {
         let what = format!("{} has no TCP connection", name(suspect));
         return Err(Error::usage(what, "ss --tcp --processes shows whose there are"));
     };
@@ -123,13 +126,17 @@ pub fn busiest_connection(suspect: Suspect) -> Result<Busiest> {
     Ok((table, busiest.latest, owner, network.st_ino() as u32))
 }
 
-/// Segments with data that a process has sent over its other TCP connections of this table.
-pub fn sent_beside(table: &mut SocketTable, process: u32, watched: &TableSocket) -> Result<u64> {
+/// Segments with data that a process has sent over its other TCP connections of this table, by the numbers of these.
+pub fn sent_beside(
+    table: &mut SocketTable,
+    process: u32,
+    watched: &TableSocket,
+) -> Result<BTreeMap<u64, u64>> {
     let inodes = inodes(process)?;
     let all = table.connections()?.into_iter();
     let others = all.filter(|one| one.cookie != watched.cookie && inodes.contains(&one.inode));
-    let sent = |one: TableSocket| Field::named("data_segs_out").and_then(|field| field.value(&one.info));
-    Ok(others.filter_map(sent).sum())
+    let sent = |one: TableSocket| Some((one.cookie, Field::named("data_segs_out")?.value(&one.info)?));
+    Ok(others.filter_map(sent).collect())
 }
 
 /// The first process that has this socket open.

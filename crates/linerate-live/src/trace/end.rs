@@ -125,6 +125,7 @@ impl End {
             network: None,
             local_port: port(local).map_err(fail)?,
             remote_port: port(remote).map_err(fail)?,
+            cookie: 0,
             datagrams: self.datagrams.is_some(),
             least_bytes: [self.header_bytes() + message_bytes.min(SMALL) as u32; 2],
         })

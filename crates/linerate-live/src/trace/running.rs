@@ -1,15 +1,16 @@
 //! The messages of a program that is not ours, as this host's tracepoints see them: nothing of it is changed, and it does not notice
 //! but by what the stamps cost, which is told by rounds that are not traced.
 
+use super::WAYS;
 use super::end::header_bytes;
 use super::seen::cycles;
-use super::{TOLD_BYTES, WAYS};
 use crate::observer::running::{Suspect, busiest_connection, name, sent_beside};
 use crate::observer::tcp_info::Field;
 use crate::record::{RunningRound, RunningTrace, Unobserved};
 use crate::{Error, Result};
 use linerate_sys::netlink::{SocketTable, TableSocket};
 use linerate_sys::tracer::{Point, Stamp, Stamping, Watched};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Rounds: from six on a median has an interval.
@@ -20,6 +21,9 @@ const LOOK: Duration = Duration::from_millis(2);
 
 /// The level that tells a program's packets by the threads that send them.
 const BY_THREADS: u8 = 2;
+
+/// More than what an acknowledgement has beside the headers of a message: Ethernet's header, and four blocks of SACK.
+const TOLD_BYTES: u32 = 14 + 36 + 1;
 
 /// What stamps the messages, at which level, and what would have for less.
 struct Seeing {
@@ -72,6 +76,7 @@ pub fn trace_program(
         network: Some(network),
         local_port: socket.local.port(),
         remote_port: socket.remote.port(),
+        cookie: socket.cookie,
         datagrams: false,
         // What comes is known by TCP, which looks for data itself.
         least_bytes: [header + TOLD_BYTES, header + 1],
@@ -79,7 +84,11 @@ pub fn trace_program(
     let mut connection = Connection { table, socket, watched };
     let part = time / (2 * ROUNDS);
     // Which comes first alternates: what drifts is in both alike.
-    let rounds = rounds(|round| pair(&mut seeing, &mut connection, part, round % 2 == 1), stop)?;
+    let one = |round| {
+        let told = pair(&mut seeing, &mut connection, part, round % 2 == 1);
+        told.map_err(|error| if connection.came().is_err() { Cut::Over(error) } else { Cut::Refused(error) })
+    };
+    let rounds = rounds(one, stop)?;
     let missing = seeing.tracer.missing().into_iter().map(str::to_owned).collect();
     Ok(RunningTrace {
         name: name(suspect),
@@ -93,17 +102,25 @@ pub fn trace_program(
     })
 }
 
+/// Why a round has no end.
+enum Cut {
+    /// The connection is over.
+    Over(Error),
+    /// It cannot be told of.
+    Refused(Error),
+}
+
 /// All rounds, or those until it is to stop, or until the program has ended, which takes nothing from what was seen of it.
 fn rounds(
-    mut one: impl FnMut(u32) -> Result<RunningRound>,
+    mut one: impl FnMut(u32) -> std::result::Result<RunningRound, Cut>,
     stop: &dyn Fn() -> bool,
 ) -> Result<Vec<RunningRound>> {
     let mut rounds = Vec::new();
     for round in 0..ROUNDS {
         match one(round) {
             Ok(told) => rounds.push(told),
-            Err(error) if rounds.is_empty() => return Err(error),
-            Err(_) => break,
+            Err(Cut::Over(_)) if !rounds.is_empty() => break,
+            Err(Cut::Over(error) | Cut::Refused(error)) => return Err(error),
         }
         if stop() {
             break;
@@ -155,7 +172,7 @@ fn watch(
     told.traced_segments = after?.saturating_sub(before?);
     told.lost_events = lost;
     if let Some(sent_before) = sent_before {
-        is_alone(&stamps, sent_before, connection.sent()?)?;
+        is_alone(&stamps, &sent_before, &connection.sent()?)?;
     }
     (told.points, told.several) = cycles(&stamps);
     Ok(())
@@ -177,16 +194,26 @@ impl Connection {
     }
 
     /// Segments with data that the program has sent: on this connection, and on its others.
-    fn sent(&mut self) -> Result<[u64; 2]> {
+    fn sent(&mut self) -> Result<Sent> {
         let beside = sent_beside(&mut self.table, self.watched.process, &self.socket)?;
-        Ok([self.counted("data_segs_out")?, beside])
+        Ok(Sent { here: self.counted("data_segs_out")?, beside })
     }
 }
 
+/// Segments with data that a program has sent: on the connection that is watched, and on its others by their numbers.
+#[derive(Clone)]
+struct Sent {
+    here: u64,
+    beside: BTreeMap<u64, u64>,
+}
+
 /// What the program's threads sent is all of this connection, where nothing else tells it.
-fn is_alone(stamps: &[Stamp], before: [u64; 2], after: [u64; 2]) -> Result<()> {
+fn is_alone(stamps: &[Stamp], before: &Sent, after: &Sent) -> Result<()> {
     let queued = stamps.iter().filter(|stamp| stamp.point == Point::Queued).count() as u64;
-    if before[1] == after[1] && queued <= after[0].saturating_sub(before[0]) {
+    // One that has ended meanwhile is not there any more.
+    let is_silent =
+        |(cookie, sent): (&u64, &u64)| before.beside.get(cookie).copied().unwrap_or_default() == *sent;
+    if after.beside.iter().all(is_silent) && queued <= after.here.saturating_sub(before.here) {
         return Ok(());
     }
     Err(Error::unavailable(
@@ -202,20 +229,30 @@ mod tests {
     #[test]
     fn what_a_thread_sends_elsewhere_is_no_part_of_a_connection() {
         let queued = |count| vec![Stamp { ns: 1, point: Point::Queued }; count];
-        assert!(is_alone(&queued(5), [10, 3], [15, 3]).is_ok());
-        assert!(is_alone(&queued(1), [10, 3], [15, 3]).is_ok(), "super-packets are of several segments");
-        assert!(is_alone(&queued(5), [10, 3], [15, 4]).is_err(), "another connection");
-        assert!(is_alone(&queued(6), [10, 3], [15, 3]).is_err(), "datagrams, or a connection that is gone");
+        let sent = |here, beside: &[(u64, u64)]| Sent { here, beside: beside.iter().copied().collect() };
+        let before = sent(10, &[(7, 3), (8, 100)]);
+        let is_ok = |count, after: &Sent| is_alone(&queued(count), &before, after).is_ok();
+        assert!(is_ok(5, &sent(15, &[(7, 3), (8, 100)])));
+        assert!(is_ok(5, &sent(15, &[(7, 3)])), "another one has ended, and sent nothing");
+        assert!(is_ok(1, &sent(15, &[(7, 3)])), "super-packets are of several segments");
+        assert!(!is_ok(5, &sent(15, &[(7, 4)])), "another connection");
+        assert!(!is_ok(5, &sent(15, &[(9, 1)])), "a new one");
+        assert!(!is_ok(6, &sent(15, &[])), "datagrams, or a connection that is gone");
     }
 
     #[test]
     fn a_program_that_ends_keeps_its_rounds() {
         let ends_at = |end: u32| {
             move |round| match round == end {
-                true => Err(Error::unavailable("it has ended", "none")),
+                true => Err(Cut::Over(Error::unavailable("it has ended", "none"))),
                 false => Ok(RunningRound::default()),
             }
         };
+        let refused = |round| match round {
+            3 => Err(Cut::Refused(Error::unavailable("it sends elsewhere", "none"))),
+            _ => Ok(RunningRound::default()),
+        };
+        assert!(rounds(refused, &|| false).is_err());
         let count = |end, stops| rounds(ends_at(end), &|| stops).map(|rounds| rounds.len()).ok();
         assert_eq!([count(0, false), count(1, false), count(3, false)], [None, Some(1), Some(3)]);
         assert_eq!([count(ROUNDS, false), count(3, true)], [Some(ROUNDS as usize), Some(1)]);

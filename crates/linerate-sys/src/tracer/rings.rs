@@ -219,7 +219,12 @@ fn of_connection(events: &[Event]) -> Vec<Stamp> {
                 stamps.push(Stamp { ns, point });
             }
             Point::Ready if socket != Some(of) => {}
-            Point::Ready | Point::Locked | Point::Waking | Point::Woken | Point::Running => {
+            Point::Locked => {
+                // What is sent now is another packet, also where it has the address of one that is gone.
+                out.last = 0;
+                stamps.push(Stamp { ns, point });
+            }
+            Point::Ready | Point::Waking | Point::Woken | Point::Running => {
                 stamps.push(Stamp { ns, point });
             }
         }
@@ -286,6 +291,23 @@ mod tests {
             (13, Ready),
             (14, Waking),
         ];
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn what_is_sent_next_is_no_device_below() {
+        use Point::{Locked, Queued, Transmitted};
+        let events = [
+            event(1, Locked, 7, 0),
+            event(2, Queued, 0xA0, 0),
+            event(3, Transmitted, 0xA0, 0),
+            event(11, Locked, 7, 0),
+            event(12, Queued, 0xA0, 0),
+            event(13, Transmitted, 0xA0, 0),
+        ];
+        let seen: Vec<_> = of_connection(&events).iter().map(|stamp| (stamp.ns, stamp.point)).collect();
+        let expected =
+            [(1, Locked), (2, Queued), (3, Transmitted), (11, Locked), (12, Queued), (13, Transmitted)];
         assert_eq!(seen, expected);
     }
 

@@ -31,6 +31,7 @@ fn watched_at(receiver: &TcpStream) -> Watched {
         network: None,
         local_port,
         remote_port,
+        cookie: 0,
         datagrams: false,
         least_bytes: [0; 2],
     }

@@ -51,7 +51,7 @@ pub struct Trace {
     pub blocks: u32,
     /// What is tried: 0 is what any user may see; 1 asks for CAP_BPF and CAP_PERFMON (root has them, but not in a user namespace) and a
     /// kernel with BTF, without which root takes 2; 2 is dearer, asks for root, and is of TCP's exchanges. A host that refuses it is
-    /// traced at 0, which sees nothing of a program that is not ours, and says why.
+    /// traced at 0, and says why; a program that is not ours is not traced there.
     #[arg(long, value_name = "0|1|2", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=2))]
     #[arg(help_heading = WHAT)]
     pub level: u8,

@@ -21,10 +21,7 @@ pub fn main(args: &Trace) -> Option<Result<ExitCode>> {
 
 fn traced(args: &Trace, suspect: Suspect) -> Result<ExitCode> {
     if args.level == 0 {
-        return Err(Error::usage(
-            "--level 0 sees nothing of a program that is not ours",
-            "leave out --level",
-        ));
+        return Err(Error::usage("--level 0 sees nothing of a program that is not ours", "try --level 1"));
     }
     let time = Duration::from_nanos(args.time());
     if !args.quiet && !args.json {

@@ -97,6 +97,12 @@ impl Suite {
         }
         for levels in table.rows.iter().flat_map(|row| row.parts.values()) {
             self.check_levels(&place, levels)?;
+            let sizes = table.columns.iter().filter_map(|column| column.at.get("size"));
+            for (id, size) in
+                levels.get("case").into_iter().flat_map(|id| sizes.clone().map(move |size| (id, size)))
+            {
+                self.check_size(&place, id, size)?;
+            }
         }
         table.columns.iter().try_for_each(|column| check_column(&place, table, column))
     }

@@ -47,7 +47,8 @@ impl Asked {
             0 => Err(Error::new("read", path, io::Error::from(io::ErrorKind::NotFound))),
             1..=MOST_THREADS => Ok(Asked { watched, threads }),
             many => {
-                let why = format!("{many} threads, where a filter names {MOST_THREADS} at most");
+                let why =
+                    format!("the process has {many} threads, and level 2 watches {MOST_THREADS} at most");
                 Err(Error::new("read", path, io::Error::other(why)))
             }
         }
@@ -59,6 +60,10 @@ impl Asked {
         format!("({})", each.join(" || "))
     }
 }
+
+/// In no interrupt, hard or soft, which runs on top of any thread and sends what is others' (`TRACE_FLAG_HARDIRQ`,
+/// `TRACE_FLAG_SOFTIRQ`, include/linux/trace_events.h).
+const OF_ITSELF: &str = "!(common_flags & 24)";
 
 fn goes_with_data(asked: &Asked) -> String {
     let [least, _] = asked.watched.least_bytes;
@@ -92,7 +97,9 @@ pub(super) const AT: &[At] = &[
         point: Point::Queued,
         of: "skbaddr",
         socket: "",
-        filter: |asked| format!("{} && {}", asked.is_thread("common_pid"), goes_with_data(asked)),
+        filter: |asked| {
+            format!("{} && {OF_ITSELF} && {}", asked.is_thread("common_pid"), goes_with_data(asked))
+        },
     },
     At {
         tracepoint: "net/net_dev_start_xmit",
@@ -128,8 +135,9 @@ pub(super) const AT: &[At] = &[
         of: "skbaddr",
         socket: "skaddr",
         filter: |asked| {
-            let Watched { local_port, remote_port, .. } = asked.watched;
-            format!("sport == {local_port} && dport == {remote_port} && data_len > 0")
+            let Watched { local_port, remote_port, cookie, .. } = asked.watched;
+            let own = if cookie > 0 { format!(" && sock_cookie == {cookie}") } else { String::new() };
+            format!("sport == {local_port} && dport == {remote_port} && data_len > 0{own}")
         },
     },
     At { tracepoint: "sock/sk_data_ready", point: Point::Ready, of: "skaddr", socket: "", filter: any },
@@ -156,16 +164,27 @@ mod tests {
             network: None,
             local_port: 1,
             remote_port: 2,
+            cookie: 9,
             datagrams: false,
             least_bytes: [60, 50],
         };
         let queued = AT.iter().find(|at| at.point == Point::Queued).unwrap();
         let filter = |asked: Asked| (queued.filter)(&asked);
-        assert_eq!(filter(Asked::new(watched).unwrap()), "(common_pid == 7) && len >= 60");
+        assert_eq!(
+            filter(Asked::new(watched).unwrap()),
+            "(common_pid == 7) && !(common_flags & 24) && len >= 60"
+        );
         let two = Asked { watched, threads: vec![8, 9] };
-        assert_eq!(filter(two), "(common_pid == 8 || common_pid == 9) && len >= 60");
+        assert!(filter(two).starts_with("(common_pid == 8 || common_pid == 9) && "));
+        let of_point = |point| {
+            let at = AT.iter().find(|at| at.point == point).unwrap();
+            (at.filter)(&Asked { watched, threads: Vec::new() })
+        };
+        assert_eq!([Point::Received, Point::Transmitted].map(of_point), ["len >= 50", "len >= 60"]);
+        assert!(of_point(Point::Probed).ends_with(" && sock_cookie == 9"));
         let of_process = |process| Asked::new(Watched { process, ..watched });
-        assert!(!of_process(std::process::id()).unwrap().threads.contains(&7));
+        let own = std::process::id();
+        assert!(of_process(own).unwrap().threads.contains(&own));
         assert!(of_process(u32::MAX).is_err(), "there is none");
     }
 }
