@@ -1,7 +1,6 @@
 //! What several tools wrote into one file, what a tool prints that measured nothing, and numbers that lost their plus.
 
-use super::{Told, each, file, files, near, of_run, told, tool};
-use linerate::record::import::{Given, import};
+use super::{Told, each, file, files, near, told, tool};
 use linerate::vocabulary::{Quantity, Statistic, TOOLS};
 
 fn text(name: &str) -> String {

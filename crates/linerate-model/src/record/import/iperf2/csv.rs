@@ -106,19 +106,19 @@ fn groups(lines: Vec<Line>) -> Vec<Group> {
     let Some(first) = lines.iter().find(|line| !line.is_unnamed()).or(lines.first()).cloned() else {
         return Vec::new();
     };
-    let sent: BTreeSet<(String, [String; 2])> = lines
-        .iter()
-        .filter(|line| line.is_short)
-        .map(|line| (line.id.clone(), line.ports().map(String::from)))
-        .collect();
+    type Ends = (String, [String; 2]);
+    let ends = |line: &Line| -> Ends { (line.id.clone(), line.ports().map(String::from)) };
+    let turned = |line: &Line| -> Ends { (line.id.clone(), line.swapped_ports().map(String::from)) };
+    let sent: BTreeSet<Ends> = lines.iter().filter(|line| line.is_short).map(ends).collect();
+    let reported: BTreeSet<Ends> = lines.iter().filter(|line| line.datagrams.is_some()).map(ends).collect();
     let mut groups: Vec<Group> = Vec::new();
     for line in lines {
         // A server's report to its client has the ends the other way round.
-        let is_report = line.datagrams.is_some()
-            && sent.contains(&(line.id.clone(), line.swapped_ports().map(String::from)));
+        let is_report = line.datagrams.is_some() && sent.contains(&turned(&line));
         let way = if !is_report && line.is_back(&first) { Way::Back } else { Way::Forth };
         let end = match line.end {
             _ if is_report => Some(Does::Receives),
+            None if line.is_short && reported.contains(&turned(&line)) => Some(Does::Sends),
             None if is_client => Some(if way == Way::Back { Does::Receives } else { Does::Sends }),
             end => end,
         };
