@@ -79,7 +79,9 @@ pub fn machine_id() -> String {
 /// The same after every start, where the system has an identity: hashed, because machine-id(5) asks for
 /// it to be kept from the network.
 fn identity() -> Value {
-    let named = text("/etc/machine-id").map(|id| Sha256::digest(format!("linerate {id}")));
+    // Before a first start it holds a word, `uninitialized`, or nothing.
+    let id = text("/etc/machine-id").filter(|id| id.len() == 32);
+    let named = id.map(|id| Sha256::digest(format!("linerate {id}")));
     named.map(|hash| hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>()).into()
 }
 

@@ -10,7 +10,7 @@ use super::standing_filter::StandingFilter;
 use super::started::{Lifeline, Started};
 use crate::control::{Call, Check, Client};
 use crate::lab::{Lab, VirtualHost, journal};
-use crate::plan::{Coalescing, HostAddress, HostId, LinkSettings, Plan, Setting, Target};
+use crate::plan::{Coalescing, HostAddress, HostId, LinkSettings, Plan, Setting, Suite, Target};
 use crate::record::{Granted, HostFacts, WireAudit};
 use crate::vocabulary::{Family, LINK_COALESCE, LINK_COALESCE_FRAMES, Place, Rung};
 use crate::{Error, Result};
@@ -400,17 +400,28 @@ fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec
         |hello: &Result<Hello>| hello.as_ref().ok().and_then(|hello| hello.reached_from.clone());
     let reached_from: Vec<_> = hellos.iter().map(reached_from).collect();
     let machines: Vec<String> = hellos.iter().flatten().map(|hello| hello.machine.clone()).collect();
+    let crosses = crosses_network(plan);
     let hosts = started.into_iter().zip(hellos).enumerate().map(|(index, (started, hello))| {
         let from_other = reached_from.get(1 - index.min(1)).cloned().flatten();
         let id = started.id;
         let addressed = |hello: Hello| {
             let is_alone = machines.iter().all(|machine| *machine == hello.machine);
+            // What the user says holds, and within a host no address is needed.
+            let is_said = started.planned(plan).is_some_and(|host| host.address.is_some());
             let host = addressed(started, hello, from_other, plan)?;
-            if is_alone { Ok(()) } else { beyond_tunnels(id, &host.address) }.map(|()| host)
+            let is_met = is_alone || is_said || !crosses;
+            if is_met { Ok(()) } else { beyond_tunnels(id, &host.address) }.map(|()| host)
         };
         (id, hello.and_then(addressed))
     });
     Ok(hosts.collect())
+}
+
+/// Whether a plan measures between hosts.
+fn crosses_network(plan: &Plan) -> bool {
+    let suites = plan.view.suites().iter().chain(plan.view.application());
+    let mut rungs = plan.view.rungs().iter().chain(suites.flat_map(Suite::rungs));
+    rungs.any(|id| Rung::named(id).is_none_or(|rung| rung.place == Place::Network))
 }
 
 /// A greeting in this program's own words.

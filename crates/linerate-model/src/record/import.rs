@@ -212,8 +212,9 @@ pub fn import(bytes: &[u8], given: &Given) -> Result<Vec<Vec<Event>>, Refusal> {
 /// The tool whose output a file is, where one is recognised.
 pub fn tool_of(bytes: &[u8]) -> Option<&'static str> {
     let decoded = encoding::decoded(bytes, "").ok()?;
-    let text = launcher::blanked(&decoded.text);
-    IMPORTERS.iter().find(|importer| (importer.recognises)(&text)).map(|importer| importer.tool)
+    let voices = launcher::voices(&decoded.text).ok()?;
+    let knows = |importer: &&Importer| voices.iter().any(|(_, text)| (importer.recognises)(text));
+    IMPORTERS.iter().find(knows).map(|importer| importer.tool)
 }
 
 /// What a run holds, which is something, and not more than a recording may.

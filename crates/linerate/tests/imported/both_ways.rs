@@ -190,3 +190,28 @@ fn a_sum_of_several_is_no_stream() {
     assert_eq!(rates(&sum, "TCP")[0].2, [184e6]);
     assert_eq!(rates(&sum, "TCP, each stream")[0].2, [90e6, 94e6]);
 }
+
+#[test]
+fn a_server_that_calls_back_sends() {
+    let text = "Server listening on TCP port 5001\n\
+        [  4] local 10.0.0.2 port 5001 connected with 10.0.0.1 port 40000\n\
+        Client connecting to 10.0.0.1, TCP port 5001\n\
+        [  6] local 10.0.0.2 port 50000 connected with 10.0.0.1 port 5001\n\
+        [  4]  0.0-10.0 sec  1.10 GBytes   941 Mbits/sec\n\
+        [  6]  0.0-10.0 sec  1.00 GBytes   859 Mbits/sec\n";
+    let told = told(text.as_bytes(), None).unwrap();
+    for (end, rate) in [(Does::Receives, 941e6), (Does::Sends, 859e6)] {
+        near(told.value(Quantity::Throughput, Statistic::Mean, Some(end)), rate);
+    }
+}
+
+#[test]
+fn a_line_that_its_receiver_answers_is_the_sender_s() {
+    let text = "20240718105130,10.0.0.1,40022,10.0.0.2,5001,3,0.0-10.0,1310720,1048576\n\
+        20240718105130,10.0.0.2,5001,10.0.0.1,40022,3,0.0-10.0,1310720,1048000,0.010,0,892,0.000,0\n";
+    let told = told(text.as_bytes(), None).unwrap();
+    for (end, rate) in [(Does::Sends, 1_048_576.0), (Does::Receives, 1_048_000.0)] {
+        near(told.value(Quantity::Throughput, Statistic::Mean, Some(end)), rate);
+    }
+    assert!(!told.doubts("--bounceback"), "{:?}", told.source.doubts);
+}

@@ -1,7 +1,6 @@
 //! What several tools wrote into one file, what a tool prints that measured nothing, and numbers that lost their plus.
 
-use super::{Told, each, file, files, near, of_run, told, tool};
-use linerate::record::import::{Given, import};
+use super::{Told, each, file, files, near, told, tool};
 use linerate::vocabulary::{Quantity, Statistic, TOOLS};
 
 fn text(name: &str) -> String {
@@ -174,17 +173,6 @@ fn a_lost_plus_is_put_back_and_told() {
         near(told.value(Quantity::Throughput, Statistic::Mean, None), 9406e6);
         assert_eq!(told.doubts("the plus of 1 number was lost"), has_lost, "{rate}");
     }
-    // Two numbers beside each other are two.
-    for text in [
-        "# OSU MPI Latency Test v7.4\n1 1.5 06\n",
-        "# OSU MPI Latency Test v7.4\n1e 06\n",
-        "h : 1.5e 06:00\n",
-    ] {
-        let given = Given { tool: Some("osu".into()), ..Given::default() };
-        let runs =
-            import(text.as_bytes(), &given).map(|runs| runs.into_iter().map(of_run).collect::<Vec<_>>());
-        assert!(!runs.is_ok_and(|runs| runs[0].doubts("the plus of")), "{text}");
-    }
     let json = text("iperf3-tcp.json").replacen(
         "\"bits_per_second\":\t",
         "\"bits_per_second\":\t1.25e 06, \"was\":\t",
@@ -238,6 +226,82 @@ fn lines_of_two_hosts_are_two_recordings() {
     assert_eq!(each(log.as_bytes(), None).unwrap().len(), 1);
     let ranks = beside([&text("osu-latency.txt"), "a note"], ["[1,0]<stdout>:", "[1,1]<stdout>:"]);
     assert_eq!(each(ranks.as_bytes(), None).unwrap().len(), 1);
+}
+
+/// The values of all rows of each run.
+fn values(runs: &[Told]) -> Vec<Vec<Vec<f64>>> {
+    runs.iter().map(|run| run.rows.iter().map(|row| row.values.clone()).collect()).collect()
+}
+
+#[test]
+fn what_nobody_marked_is_no_host_s() {
+    let [one, other, alone] = ["iperf3-text.txt", "iperf3-udp.txt", "ping-loopback.txt"].map(text);
+    let log = alone.clone() + &beside([&one, &other], ["[pod/a-1/c] ", "[pod/b-1/c] "]);
+    let runs = each(log.as_bytes(), None).unwrap();
+    assert_eq!(tools(&runs), ["ping", "ping", "iperf3", "iperf3"]);
+    assert_eq!(runs.iter().filter(|run| run.source.facts.contains_key("lines of")).count(), 2);
+    assert_eq!(values(&runs[..2]), values(&each(alone.as_bytes(), None).unwrap()));
+    // What is no tool's is not told of.
+    let note = "Attaching to a-1, b-1\n".to_owned() + &log[alone.len()..];
+    for tool in [None, Some("iperf3")] {
+        let runs = each(note.as_bytes(), tool).unwrap();
+        assert_eq!(tools(&runs), ["iperf3", "iperf3"]);
+        assert!(!runs[0].doubts("left out"), "{:?}", runs[0].source.doubts);
+    }
+}
+
+#[test]
+fn marks_without_a_line_are_empty() {
+    for tool in [None, Some("ping")] {
+        let refusal = each(b"a | \nb | \n", tool).err().unwrap();
+        assert!(!refusal.hint.is_empty(), "{refusal}");
+    }
+    let refusal = each(b"a | \nb | \n", Some("ping")).err().unwrap();
+    assert!(refusal.what.contains("empty but for marks"), "{refusal}");
+}
+
+#[test]
+fn a_scheduler_s_errors_are_no_host_s() {
+    for line in
+        ["srun: error: node7: task 0: Exited with exit code 1", "ssh: connect to host h port 22: timed out"]
+    {
+        let refusal = each(format!("{line}\n{line}\n").as_bytes(), None).err().unwrap();
+        assert!(refusal.what.contains(line), "{refusal}");
+    }
+}
+
+#[test]
+fn two_tools_at_once_keep_their_lines() {
+    let [one, other] = ["iperf3-text.txt", "ping-loopback.txt"].map(text);
+    let ping = other.split_once("\n\nPING").map_or(other.as_str(), |(first, _)| first);
+    for log in [beside([&one, ping], [""; 2]), beside([ping, &one], [""; 2])] {
+        let runs = each(log.as_bytes(), None).unwrap();
+        let of = |tool: &str| {
+            runs.iter()
+                .filter(|run| run.source.tool == tool)
+                .flat_map(|run| values(std::slice::from_ref(run)))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of("iperf3"), values(&each(one.as_bytes(), None).unwrap()));
+        assert!(!of("ping").is_empty());
+    }
+}
+
+#[test]
+fn an_indented_document_is_one() {
+    let log = text("ping-loopback.txt")
+        .lines()
+        .chain(text("iperf3-tcp.json").lines())
+        .map(|line| format!("node7: {line}\n"))
+        .collect::<String>();
+    assert_eq!(tools(&each(log.as_bytes(), None).unwrap()), ["ping", "ping", "iperf3"]);
+}
+
+#[test]
+fn many_parts_of_others_are_counted() {
+    let pair = text("iperf3-text.txt") + &text("ping-loopback.txt");
+    let runs = each(pair.repeat(30).as_bytes(), Some("iperf3")).unwrap();
+    assert!(runs[0].doubts("20 more parts of other tools are not read"), "{:?}", runs[0].source.doubts);
 }
 
 #[test]

@@ -39,3 +39,22 @@ fn has_fraction(bytes: &[u8]) -> bool {
     let rest = &bytes[..bytes.len() - after];
     after > 0 && rest.ends_with(b".") && digits(&rest[..rest.len() - 1]) > 0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mended(text: &str) -> String {
+        let mut text = Cow::Borrowed(text);
+        mend(&mut text, &mut Vec::new());
+        text.into_owned()
+    }
+
+    #[test]
+    fn a_plus_is_put_only_where_one_was() {
+        assert_eq!(mended("a 5.924e 06\n1.5E 006 x"), "a 5.924e+06\n1.5E+006 x");
+        for text in ["1 1.5 06", "1e 06", "h : 1.5e 06:00", "1.5e 6", "1.5e 0600", "1.5e 06a", ".5e 06"] {
+            assert_eq!(mended(text), text);
+        }
+    }
+}

@@ -103,6 +103,11 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("mpiexec was unable to", "run it as it says, or on fewer hosts"),
 ];
 
+/// Whether what stands there where a tool did not run begins with a name and a colon, as of a scheduler.
+pub(super) fn begins_with(name: &str) -> bool {
+    NOT_RUN.iter().any(|(word, _)| word.strip_prefix(name).is_some_and(|rest| rest.starts_with(':')))
+}
+
 /// The longest part of a line that is repeated.
 const LONGEST: usize = 160;
 

@@ -36,6 +36,13 @@ const RATES: [(&str, f64); 10] = [
     ("TBytes", 8.0 * 1_099_511_627_776.0),
 ];
 
+/// Whether a line alone looks like one.
+pub(super) fn is_line(text: &str) -> bool {
+    let rest = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    rest.and_then(|(_, rest)| rest.split_once(" sec "))
+        .is_some_and(|(times, rest)| times.contains('-') && rest.contains("Bytes") && rest.contains("/sec"))
+}
+
 impl Interval {
     /// The interval that a line is; none where it is another line. What stands before the bracket is a time or a title.
     pub fn of(line: &Line) -> Option<Read<Interval>> {
@@ -118,21 +125,30 @@ impl Interval {
     }
 }
 
+/// The line of all streams: the only one's, else that of their sum. A sum over one stream is of others too, whose lines are
+/// not here.
+pub(super) fn whole_of<'i>(intervals: &[&'i Interval]) -> Option<&'i Interval> {
+    let mut streams = intervals.iter().filter(|one| !one.is_sum());
+    match (streams.next(), streams.next()) {
+        (Some(only), None) => Some(only),
+        _ => intervals.iter().rfind(|one| one.is_sum()).copied(),
+    }
+}
+
 /// The rates over the whole test: of all streams together, and of each.
 pub(super) fn totals(intervals: &[&Interval], shared: &Shared, end: Option<Does>, draft: &mut Draft) {
-    let (sums, streams): (Vec<&Interval>, Vec<&Interval>) = intervals.iter().partition(|one| one.is_sum());
+    let streams: Vec<&Interval> = intervals.iter().copied().filter(|one| !one.is_sum()).collect();
     let flows = u32::try_from(streams.len()).ok().filter(|flows| *flows > 0);
     let shared = Shared { flows: flows.or(shared.flows), ..shared.clone() };
     let mean = (Quantity::Throughput, Statistic::Mean);
-    // A sum over one stream is of others too, whose lines are not here.
-    let whole = if streams.len() == 1 { streams.first() } else { sums.last() };
+    let whole = whole_of(intervals);
     if let Some(whole) = whole {
         let shared = Shared { line: Some(whole.line), ..shared.clone() };
         draft.add(shared.row(mean, (whole.bps, 1.0), (end, "Bitrate")));
         whole.datagrams(&shared, draft);
     }
     if streams.len() > 1 {
-        if sums.is_empty() {
+        if whole.is_none() {
             draft.doubt("the sum over all streams is missing");
         }
         let rates = streams.iter().map(|one| one.bps).collect();

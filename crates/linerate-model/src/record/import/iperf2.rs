@@ -5,13 +5,13 @@ mod bounce;
 mod csv;
 mod run;
 
-use super::interval::{Interval, parts, totals};
+use super::interval::{self, Interval, parts, totals};
 use super::lines::{Line, lines};
 use super::row::{Shared, whole};
 use super::{Draft, Read, Run};
 use crate::vocabulary::{Does, Pattern, Quantity, Statistic};
 use bounce::Bounced;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How a client and a server begin; a port follows the name of what carries the bytes.
 const CLIENT: &str = "Client connecting to ";
@@ -44,7 +44,9 @@ struct Told {
     does: BTreeMap<String, Does>,
     usual: Option<Does>,
     /// Ports that this end listens at.
-    listens: Vec<String>,
+    listens: BTreeSet<String>,
+    /// Whether a server has called its client: of both ways at once before 2.1.
+    connects_back: bool,
     in_report: bool,
     /// Whether a stream began after others had counted: both ways were not at once.
     in_turn: bool,
@@ -110,6 +112,7 @@ impl Told {
         let is_client = text.contains(CLIENT);
         let (before, port) = rest.split_once(" port").unwrap_or((rest, ""));
         let port = port.trim_start_matches('s').split_whitespace().next().unwrap_or_default();
+        self.connects_back |= is_client && self.usual == Some(Does::Receives) && !self.does.is_empty();
         if self.does.is_empty() {
             // A client of both ways listens too, and says so before or after.
             let listens = if self.usual == Some(Does::Sends) { Does::Sends } else { Does::Receives };
@@ -155,7 +158,7 @@ impl Told {
         self.bounced.connects(bare, rest);
         let Some(usual) = self.usual else { return };
         let local = rest.split(CONNECTION).next().and_then(|local| local.split_whitespace().last());
-        let is_listening = local.is_some_and(|port| self.listens.iter().any(|known| known == port));
+        let is_listening = local.is_some_and(|port| self.listens.contains(port));
         // Of both ways a server marks its own connection, by which it sends.
         let (forth, back) = if id.starts_with('*') {
             (Does::Sends, Does::Sends)
@@ -163,6 +166,8 @@ impl Told {
             (other(usual), other(usual))
         } else if usual == Does::Sends && is_listening {
             (Does::Receives, Does::Receives)
+        } else if usual == Does::Receives && self.connects_back && !is_listening {
+            (Does::Sends, Does::Sends)
         } else {
             (usual, other(usual))
         };
@@ -218,8 +223,7 @@ fn other(end: Does) -> Does {
 
 /// The segments that were sent again, of all streams: `12503/0         27     2813K/342(454) us  4779305`.
 fn retransmits(wholes: &[&Interval], shared: &Shared, draft: &mut Draft) {
-    let sum = wholes.iter().find(|one| one.is_sum());
-    let Some(one) = sum.or(if wholes.len() == 1 { wholes.first() } else { None }) else { return };
+    let Some(one) = interval::whole_of(wholes) else { return };
     let words: Vec<&str> = one.rest.split(' ').collect();
     let [writes, count, ..] = words[..] else { return };
     if let Ok(count) = count.parse::<u32>()

@@ -34,9 +34,9 @@ pub(super) fn recognises(text: &str) -> bool {
     is_json(text) || text::recognises(text)
 }
 
-/// Whether a line alone is one of its beginning.
+/// Whether a line alone is one of its own: also the last ones, behind what another wrote.
 pub(super) fn begins(line: &str) -> bool {
-    text::begins(line)
+    text::recognises(line)
 }
 
 /// A document is a run, and so are the events from one start to the next.

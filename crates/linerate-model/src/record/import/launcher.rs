@@ -2,7 +2,7 @@
 //! `0: ` of srun's -l, `NAME: ` of pdsh and clush; and what keeps the output of services: `NAME | ` of docker compose,
 //! `[pod/NAME/CONTAINER] ` of kubectl, a time as docker, kubectl and ts write it, a line's head in the journal.
 
-use super::{Read, refuse};
+use super::{Read, failed, refuse};
 use crate::vocabulary::TOOLS;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -49,33 +49,32 @@ pub(super) fn voices(text: &str) -> Read<Vec<(Option<String>, Cow<'_, str>)>> {
     }
     let mut each: BTreeMap<&str, usize> = BTreeMap::new();
     names.iter().flatten().for_each(|name| *each.entry(name).or_default() += 1);
+    let is_one = each.len() < 2;
     let blanked = |of: Option<&str>| {
         let line = |((line, skipped), name): ((&&str, &usize), &Option<&str>)| {
-            // What nobody said is of all.
-            let is_other = of.is_some() && name.is_some() && *name != of;
+            let is_other = !is_one && *name != of;
             let body = line.trim_end_matches(['\n', '\r']).len();
             let blank = if is_other { body } else { *skipped };
             " ".repeat(blank) + &line[blank..]
         };
         lines.iter().zip(&skipped).zip(&names).map(line).collect::<String>()
     };
-    if each.len() < 2 {
+    if is_one {
         return Ok(vec![(None, blanked(None).into())]);
     }
-    if each.len().saturating_mul(text.len()) > MOST_BYTES {
+    if (each.len() + 1).saturating_mul(text.len()) > MOST_BYTES {
         let what =
             format!("lines of {} hosts or services are mixed in it, too many for its length", each.len());
         return refuse(what, "take those of one at a time: grep NAME FILE | linerate import -");
     }
-    Ok(each.keys().map(|name| (Some((*name).to_owned()), blanked(Some(name)).into())).collect())
-}
-
-/// The text as all together wrote it.
-pub(super) fn blanked(text: &str) -> Cow<'_, str> {
-    match voices(text) {
-        Ok(mut voices) if voices.len() == 1 => voices.swap_remove(0).1,
-        _ => Cow::Borrowed(text),
+    let mut voices: Vec<(Option<String>, Cow<'_, str>)> =
+        each.keys().map(|name| (Some((*name).to_owned()), blanked(Some(name)).into())).collect();
+    // What nobody is named for stands for itself.
+    let unnamed = blanked(None);
+    if !unnamed.trim().is_empty() {
+        voices.push((None, unnamed.into()));
     }
+    Ok(voices)
 }
 
 /// Skips one mark of each line; whether there is one.
@@ -160,6 +159,7 @@ fn called(line: &str) -> Option<Mark<'_>> {
         && !name.contains('_')
         && !is_number(name)
         && !is_tool
+        && !failed::begins_with(name)
         && (rest.is_empty() || rest.starts_with(' ')))
     .then_some(Mark { bytes: name.len() + 1, name: Some(name) })
 }

@@ -6,7 +6,7 @@ use super::{Draft, Read, Run, refuse};
 /// Far more than any tool prints in a line.
 const LONGEST: usize = 64 << 10;
 /// Far more than any tool prints.
-const MOST: usize = 200_000;
+pub(super) const MOST: usize = 200_000;
 
 /// A line with its number, from 1.
 #[derive(Debug, Clone)]
@@ -21,16 +21,18 @@ pub(super) fn lines(run: &Run) -> Read<Vec<Line>> {
     let all = all.map(|(number, text)| Line { number, text: plain(text).trim().to_owned() });
     let kept: Vec<Line> = all.filter(|line| !line.text.is_empty()).take(MOST + 1).collect();
     if kept.len() > MOST {
-        return refuse(
-            format!("it has more than {MOST} lines"),
-            "import the result of one run, not a log of many",
-        );
+        return too_many();
     }
     if let Some(long) = kept.iter().find(|line| line.text.len() > LONGEST) {
         let what = format!("line {} is longer than {LONGEST} bytes", long.number);
         return refuse(what, "import what the tool printed, and nothing else");
     }
     Ok(kept)
+}
+
+pub(super) fn too_many<T>() -> Read<T> {
+    let hint = "import the result of one run, not a log of many";
+    refuse(format!("it has more than {MOST} lines"), hint)
 }
 
 /// Without what sets a terminal's colours: ESC, `[`, up to the letter.

@@ -2,7 +2,7 @@
 //! of it nobody reads.
 
 use super::importer::{IMPORTERS, Importer, importer};
-use super::{Read, json, own};
+use super::{MOST_DOUBTS, Read, json, own};
 use std::borrow::Cow;
 
 /// A tool that wrote into a text, and the text with blanks in place of what others wrote, so that what stands in it stays
@@ -21,6 +21,11 @@ struct Part {
     to: usize,
 }
 
+/// The most parts of other tools that are told one by one, which leaves room for other doubts.
+const MOST_TOLD: usize = MOST_DOUBTS / 2;
+/// A text is kept once a tool: no more bytes than that.
+const MOST_BYTES: usize = 64 << 20;
+
 /// Who wrote the texts of a file, of those that are to be read, and what is not read of it: a text a name, where lines of
 /// several are mixed.
 pub(super) fn tellers<'t>(
@@ -30,14 +35,22 @@ pub(super) fn tellers<'t>(
 ) -> Read<Vec<Teller<'t>>> {
     let mut all = Vec::new();
     let mut refusal = None;
+    let bytes = voices.iter().map(|(_, text)| text.len()).sum();
     for (name, text) in voices {
-        match of_text(text, tool, doubts) {
+        // What stands between the lines of several need not be a tool's.
+        let is_between = name.is_none() && voices.len() > 1;
+        let named = tool.and_then(|name| IMPORTERS.iter().find(|importer| importer.tool == name));
+        if is_between && named.is_some_and(|importer| !(importer.recognises)(text)) {
+            continue;
+        }
+        match of_text((text, bytes), tool, doubts) {
             Ok(tellers) => {
                 all.extend(tellers.into_iter().map(|teller| Teller { name: name.as_deref(), ..teller }))
             }
             Err(refused) => {
-                let of = name.as_deref().unwrap_or_default();
-                doubts.push(format!("the lines of {of} are left out: {}", refused.what));
+                if let Some(of) = name {
+                    doubts.push(format!("the lines of {of} are left out: {}", refused.what));
+                }
                 refusal = refusal.or(Some(refused));
             }
         }
@@ -48,7 +61,12 @@ pub(super) fn tellers<'t>(
     }
 }
 
-fn of_text<'t>(text: &'t str, tool: Option<&str>, doubts: &mut Vec<String>) -> Read<Vec<Teller<'t>>> {
+/// Who wrote a text, which is one of several that have so many bytes together.
+fn of_text<'t>(
+    (text, bytes): (&'t str, usize),
+    tool: Option<&str>,
+    doubts: &mut Vec<String>,
+) -> Read<Vec<Teller<'t>>> {
     let first = importer(text, tool)?;
     let parts = parts(text);
     let whole = || vec![Teller { importer: first, name: None, text: text.into() }];
@@ -61,19 +79,31 @@ fn of_text<'t>(text: &'t str, tool: Option<&str>, doubts: &mut Vec<String>) -> R
         if !parts.iter().any(|part| part.importer.tool == first.tool) {
             return Ok(whole());
         }
-        doubts.extend(parts.iter().filter(|part| part.importer.tool != first.tool).map(|part| {
+        let mut others = parts.iter().filter(|part| part.importer.tool != first.tool);
+        doubts.extend(others.by_ref().take(MOST_TOLD).map(|part| {
             let line = |at: usize| text[..at].bytes().filter(|byte| *byte == b'\n').count();
             let (from, to) = (line(part.from) + 1, line(part.to).max(line(part.from) + 1));
             let other = part.importer.tool;
             format!("lines {from} to {to} are of {other}, and not read: --tool names {}", first.tool)
         }));
+        let more = others.count();
+        if more > 0 {
+            let parts = crate::unit::counted(more, "more part");
+            doubts.push(format!("{parts} of other tools are not read: --tool names {}", first.tool));
+        }
         return Ok(vec![alone(first)]);
     }
     doubts.extend(own::beside(text));
     let mut importers: Vec<&'static Importer> = parts.iter().map(|part| part.importer).collect();
     importers.sort_by_key(|one| one.tool);
     importers.dedup_by_key(|one| one.tool);
-    if importers.is_empty() {
+    // Who knows the whole is not lost for a part that is known to another.
+    if !importers.iter().any(|one| one.tool == first.tool) {
+        return Ok(whole());
+    }
+    if importers.len().saturating_mul(bytes) > MOST_BYTES {
+        let what = "it is too long for the parts of several tools to be told apart";
+        doubts.push(format!("{what}: all is read as {}'s", first.tool));
         return Ok(whole());
     }
     Ok(importers.into_iter().map(alone).collect())
@@ -86,15 +116,20 @@ fn parts(text: &str) -> Vec<Part> {
         return Vec::new();
     }
     let mut parts: Vec<Part> = Vec::new();
+    // Those that were there, the last one first.
+    let mut known: Vec<&'static Importer> = Vec::new();
     for (at, piece) in pieces(text) {
         let is_json = piece.starts_with('{');
         let begins = |one: &&&'static Importer| {
             if is_json { (one.recognises)(piece) } else { one.begins.is_some_and(|begins| begins(piece)) }
         };
-        if let Some(importer) = tools.iter().find(begins)
+        let goes_on = |one: &&&'static Importer| one.goes_on.is_some_and(|goes_on| goes_on(piece));
+        if let Some(importer) = tools.iter().find(begins).or(known.iter().find(goes_on)).copied()
             && parts.last().is_none_or(|last| last.importer.tool != importer.tool)
         {
             parts.push(Part { importer, from: at, to: 0 });
+            known.retain(|one| one.tool != importer.tool);
+            known.insert(0, importer);
         }
     }
     let mut to = text.len();
@@ -116,18 +151,22 @@ fn parts(text: &str) -> Vec<Part> {
 /// The documents of JSON and the lines between them, with their places.
 fn pieces(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut spans = json::places(text).into_iter().peekable();
-    let mut at = 0;
+    let (mut at, mut line) = (0, 0);
     std::iter::from_fn(move || {
         let from = at;
         while spans.next_if(|(begin, ..)| *begin < from).is_some() {}
-        let line = from + text[from..].find('\n').map_or(text.len() - from, |line| line + 1);
+        if line <= from {
+            line = from + text[from..].find('\n').map_or(text.len() - from, |line| line + 1);
+        }
+        // A mark of a launcher's may have left blanks before a document.
+        let is_next = |begin: usize| begin < line && text[from..begin].trim().is_empty();
         // One that breaks off is known by all that follows, which may be of another tool.
-        let (end, next) = match spans.next_if(|(begin, ..)| *begin == from) {
-            Some((_, end, is_closed)) => (end, if is_closed { end } else { line }),
-            None => (line, line),
+        let (begin, end, next) = match spans.next_if(|(begin, ..)| is_next(*begin)) {
+            Some((begin, end, is_closed)) => (begin, end, if is_closed { end } else { line }),
+            None => (from, line, line),
         };
         at = next;
-        (next > from).then(|| (from, text[from..end].trim_end()))
+        (next > from).then(|| (begin, text[begin..end].trim_end()))
     })
 }
 

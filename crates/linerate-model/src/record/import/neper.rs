@@ -59,7 +59,8 @@ pub(super) fn recognises(text: &str) -> bool {
 
 /// Whether a line alone is one of its beginning.
 pub(super) fn begins(line: &str) -> bool {
-    key(line).is_some_and(|(key, _)| KEYS.contains(&key))
+    // Its version stands before all.
+    line.starts_with("VERSION=") || key(line).is_some_and(|(key, _)| KEYS.contains(&key))
 }
 
 /// Its options come first in each run; without them a key that comes again.

@@ -24,6 +24,18 @@ fn is_first(line: &str) -> bool {
     line.trim_start().starts_with(FIRST) && SIZES.iter().any(|size| line.contains(size))
 }
 
+/// Whether a line alone is one of its beginning.
+pub(super) fn begins(line: &str) -> bool {
+    is_first(line)
+}
+
+/// Whether a line alone is one of its others.
+pub(super) fn goes_on(line: &str) -> bool {
+    let is_answer = line.contains("seq=") && line.contains(" time");
+    let is_times = TIMES.iter().any(|name| line.starts_with(name)) && line.contains("min/avg/max");
+    is_answer || is_times || line.contains(" ping statistics ---") || line.contains(" packets transmitted")
+}
+
 /// Each of its first lines begins a run.
 pub(super) fn runs(text: &str) -> Vec<usize> {
     let mut at = 0;

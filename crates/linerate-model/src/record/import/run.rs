@@ -30,6 +30,10 @@ pub(super) fn all_runs<'t>(tellers: &'t [Teller<'t>]) -> Read<Vec<Told<'t>>> {
         all.iter_mut().for_each(|(.., run)| run.skip_blanks());
         all.sort_by_key(|(.., run)| run.from);
     }
+    if all.is_empty() {
+        let what = "it is empty but for marks of hosts or services";
+        return refuse(what, "see whether the tool ended well");
+    }
     if all.len() > MOST_RUNS {
         return too_many_runs();
     }
@@ -37,7 +41,8 @@ pub(super) fn all_runs<'t>(tellers: &'t [Teller<'t>]) -> Read<Vec<Told<'t>>> {
 }
 
 fn too_many_runs<T>() -> Read<T> {
-    refuse(format!("it holds more than {MOST_RUNS} runs"), "cut it into several files")
+    let hint = "cut it into several files, or name the one tool to read with --tool";
+    refuse(format!("it holds more than {MOST_RUNS} runs"), hint)
 }
 
 impl Run<'_> {

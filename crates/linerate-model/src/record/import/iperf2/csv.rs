@@ -3,7 +3,8 @@
 
 mod line;
 
-use super::super::interval::{Interval, parts, totals};
+use super::super::interval::{Interval, parts, totals, whole_of};
+use super::super::lines::{MOST, too_many};
 use super::super::row::Shared;
 use super::super::{Draft, Read, Run};
 use super::{apart, bounce};
@@ -59,6 +60,7 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
     let mut lines: Vec<Line> = Vec::new();
     for (number, text) in (run.line..).zip(run.text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
         match heads.line(number, text) {
+            Some(_) if lines.len() == MOST => return too_many(),
             Some(line) => lines.push(line),
             None if heads.read(text) => (),
             None => draft.unread(format!("line {number}"), text),
@@ -104,19 +106,19 @@ fn groups(lines: Vec<Line>) -> Vec<Group> {
     let Some(first) = lines.iter().find(|line| !line.is_unnamed()).or(lines.first()).cloned() else {
         return Vec::new();
     };
-    let sent: BTreeSet<(String, [String; 2])> = lines
-        .iter()
-        .filter(|line| line.is_short)
-        .map(|line| (line.id.clone(), line.ports().map(String::from)))
-        .collect();
+    type Ends = (String, [String; 2]);
+    let ends = |line: &Line| -> Ends { (line.id.clone(), line.ports().map(String::from)) };
+    let turned = |line: &Line| -> Ends { (line.id.clone(), line.swapped_ports().map(String::from)) };
+    let sent: BTreeSet<Ends> = lines.iter().filter(|line| line.is_short).map(ends).collect();
+    let reported: BTreeSet<Ends> = lines.iter().filter(|line| line.datagrams.is_some()).map(ends).collect();
     let mut groups: Vec<Group> = Vec::new();
     for line in lines {
         // A server's report to its client has the ends the other way round.
-        let is_report = line.datagrams.is_some()
-            && sent.contains(&(line.id.clone(), line.swapped_ports().map(String::from)));
+        let is_report = line.datagrams.is_some() && sent.contains(&turned(&line));
         let way = if !is_report && line.is_back(&first) { Way::Back } else { Way::Forth };
         let end = match line.end {
             _ if is_report => Some(Does::Receives),
+            None if line.is_short && reported.contains(&turned(&line)) => Some(Does::Sends),
             None if is_client => Some(if way == Way::Back { Does::Receives } else { Does::Sends }),
             end => end,
         };
@@ -151,7 +153,7 @@ fn of_group(group: &Group, shared: &Shared, both: bool, draft: &mut Draft) {
         several.for_each(|row| (row.flows, row.pattern) = (None, None));
     }
     parts(&slices, shared, group.end, draft);
-    let whole = wholes.iter().find(|one| one.is_sum()).or(if streams == 1 { wholes.first() } else { None });
+    let whole = whole_of(&wholes);
     let line = whole.and_then(|whole| group.lines.iter().find(|line| line.number == whole.line));
     if let Some(line) = line {
         let shared = Shared { line: Some(line.number), ..shared.clone() };
@@ -160,7 +162,10 @@ fn of_group(group: &Group, shared: &Shared, both: bool, draft: &mut Draft) {
             draft.add(shared.row(what, (count, 1.0), (Some(Does::Sends), "tcpretry")));
         }
         // Its round trips are in no column of 2.1.
-        if line.has_fraction() && whole.is_some_and(|whole| whole.bps > 0.0 && whole.bps < FEW_BPS) {
+        if line.has_fraction()
+            && !line.is_datagrams
+            && whole.is_some_and(|whole| whole.bps > 0.0 && whole.bps < FEW_BPS)
+        {
             draft.doubt("so few bytes may be those of --bounceback, whose times are not in this form: iperf without -y C prints them");
         }
     }

@@ -1,7 +1,7 @@
 //! What iperf3 prints for readers: rounded to three digits.
 
 use super::super::failed::again;
-use super::super::interval::{Interval, parts, totals};
+use super::super::interval::{Interval, parts, totals, whole_of};
 use super::super::lines::{Line, lines};
 use super::super::row::{Shared, whole};
 use super::super::{Draft, Read, Run, refuse};
@@ -30,10 +30,6 @@ pub(super) fn recognises(text: &str) -> bool {
             || line == DONE
             || is_whole(line)
     })
-}
-
-pub(super) fn begins(line: &str) -> bool {
-    BEGINS.iter().any(|begin| line.contains(begin)) || line.starts_with(SAYS)
 }
 
 pub(super) fn runs(text: &str) -> Vec<usize> {
@@ -228,9 +224,7 @@ impl Told {
 /// The segments that were sent again, of all streams.
 fn retransmits(found: &[&Interval], shared: &Shared, draft: &mut Draft) {
     use crate::vocabulary::{Quantity, Statistic};
-    let whole =
-        found.iter().find(|one| one.id == "SUM").or(if found.len() == 1 { found.first() } else { None });
-    let Some(whole) = whole else { return };
+    let Some(whole) = whole_of(found) else { return };
     let mut words = whole.rest.split(' ');
     if let (Some(count), Some("sender"), None) = (words.next(), words.next(), words.next()) {
         let count = super::super::row::number(count, &format!("line {}", whole.line));

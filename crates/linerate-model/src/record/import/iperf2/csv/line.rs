@@ -27,6 +27,9 @@ const NAMES: &str = "time,srcaddress,srcport,dstaddr,dstport,transferid,istart,i
 /// The most lines of names that are kept: there are eight kinds.
 const MOST_HEADS: usize = 16;
 
+/// The longest line of names, far longer than any is: each is looked through at each line.
+const LONGEST_HEAD: usize = 64 << 10;
+
 /// Which of two ways a line is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
@@ -64,7 +67,7 @@ pub(super) struct Line {
 impl Heads {
     /// Keeps a line of names, the last of them before all others; whether it is one.
     pub fn read(&mut self, text: &str) -> bool {
-        let is_one = text.trim_start().starts_with(NAMES);
+        let is_one = text.len() <= LONGEST_HEAD && text.trim_start().starts_with(NAMES);
         if is_one {
             self.0.retain(|known| known.join(",") != text.trim());
             self.0.push(text.trim().split(',').map(String::from).collect());
