@@ -28,7 +28,7 @@ pub mod worker;
 
 pub use crate::transport::foreign::library::this_program;
 pub use host::HostAccess;
-pub use launch::{Join, LaunchAccess, PLACES, SEAT, SECRET, USUAL_WAIT, join};
+pub use launch::{Join, LaunchAccess, PLACES, SECRET, SLOT, USUAL_WAIT, join};
 pub use ssh::{Reaching, RemoteFolder, Told};
 pub use transfer::{FileEnd, Moving, Order};
 

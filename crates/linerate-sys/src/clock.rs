@@ -14,6 +14,17 @@ pub fn realtime_ns() -> u64 {
     nanoseconds(ClockId::Realtime)
 }
 
+/// How far the time of day is ahead of the clock that nobody sets: it moves where the time of day is set, and where the host slept.
+pub fn day_ahead_ns() -> i128 {
+    /// Something else may run between the two readings; the narrowest pair counts.
+    const PAIRS: u32 = 9;
+    let pair = |_| {
+        let (before, day, after) = (monotonic_ns(), realtime_ns(), monotonic_ns());
+        (after - before, i128::from(day) - i128::from(before + (after - before) / 2))
+    };
+    (0..PAIRS).map(pair).min().map_or(0, |(_, ahead)| ahead)
+}
+
 /// CPU time of the calling thread, to the nanosecond.
 pub fn thread_cpu_ns() -> u64 {
     nanoseconds(ClockId::ThreadCPUTime)

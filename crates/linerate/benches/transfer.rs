@@ -43,6 +43,9 @@ const STREAMS: u64 = 4;
 /// The lower end of a ratio from which on ours is at least as fast.
 const AT_LEAST: f64 = 0.98;
 
+/// A tenth behind.
+const BEHIND: f64 = 1.1;
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let of = |name: &str| {
@@ -126,7 +129,9 @@ fn ratio(ours: &Value, theirs: &Value) -> String {
                 let verdict = if low >= AT_LEAST { "" } else { " !" };
                 format!("{:.2} [{low:.2}, {high:.2}]{verdict}", of.median)
             }
-            _ => format!("{:.2} [-, -] behind", of.median),
+            // Too few rounds for an interval.
+            _ if ratios.iter().all(|ratio| *ratio >= BEHIND) => format!("{:.2} [-, -] behind", of.median),
+            _ => format!("{:.2} [-, -]", of.median),
         },
     }
 }

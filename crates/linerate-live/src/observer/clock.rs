@@ -5,7 +5,7 @@
 
 use super::{Observer, Seen, Watched};
 use crate::Result;
-use linerate_sys::clock;
+use linerate_sys::clock::day_ahead_ns;
 use std::sync::Mutex;
 
 /// Far more than two readings one after the other differ by, and less than anybody sets a clock by.
@@ -20,14 +20,14 @@ struct Clock;
 /// Begins.
 pub(super) fn begin(_: &Watched<'_>) -> Result<Option<Box<dyn Observer>>> {
     let mut last = AHEAD.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    last.get_or_insert_with(ahead_ns);
+    last.get_or_insert_with(day_ahead_ns);
     Ok(Some(Box::new(Clock)))
 }
 
 impl Observer for Clock {
     fn end(&mut self, _: &Watched<'_>, seen: &mut Seen) -> Result<()> {
         let mut last = AHEAD.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let moved = last.and_then(|last| moved(last, ahead_ns()));
+        let moved = last.and_then(|last| moved(last, day_ahead_ns()));
         // What was set by less is known with what is set later.
         if let Some((name, ns, now)) = moved {
             *last = Some(now);
@@ -39,19 +39,9 @@ impl Observer for Clock {
 
 /// Which way it moved and by how much, and where it is then; none where it did not.
 fn moved(last: i128, now: i128) -> Option<(&'static str, u64, i128)> {
-    let ns = u64::try_from((now - last).unsigned_abs()).unwrap_or(u64::MAX);
+    let ns = u64::try_from(now.abs_diff(last)).unwrap_or(u64::MAX);
     let name = if now > last { "clock.forward_ns" } else { "clock.back_ns" };
     (ns > LEAST_NS).then_some((name, ns, now))
-}
-
-/// How far the time of day is ahead. Something else may run between the readings: the narrowest pair counts.
-fn ahead_ns() -> i128 {
-    const PAIRS: u32 = 5;
-    let pair = |_| {
-        let (before, day, after) = (clock::monotonic_ns(), clock::realtime_ns(), clock::monotonic_ns());
-        (after - before, i128::from(day) - i128::from(before + (after - before) / 2))
-    };
-    (0..PAIRS).map(pair).min().map_or(0, |(_, ahead)| ahead)
 }
 
 #[cfg(test)]

@@ -207,11 +207,11 @@ impl Hosts {
                 started.pop().unwrap_or(Err(Error::Interrupted))?
             }
             (Target::Launched(launched), _) => {
-                let seat = host.agent.seat().cloned().unwrap_or_default();
+                let slot = host.agent.slot().cloned().unwrap_or_default();
                 let access = (&self.access.launch, self.access.program.as_path());
                 let gone = || Error::Died { what: "what started it has ended".into(), limit: None };
                 let asked = || if self.have_all_ended() { Err(gone()) } else { asked(stop) };
-                launch::again((id, &seat), launched, access, until, &asked)?
+                launch::again((id, &slot), launched, access, until, &asked)?
             }
             (_, Some(lab)) => in_lab(id, lab, &self.access)?,
             (_, None) => return Err(Error::peer(id.to_string(), "has no lab", "")),

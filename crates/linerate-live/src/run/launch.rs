@@ -10,12 +10,12 @@ mod rendezvous;
 
 pub use join::{Join, join};
 pub(super) use process::cannot_again;
-pub use process::{PLACES, SEAT, SECRET};
+pub use process::{PLACES, SECRET, SLOT};
 
 use super::lost::LEAST_OF_MANY;
 use super::protocol::PROTOCOL;
 use super::ssh::{Reaching, Told};
-use super::started::{Seat, Started};
+use super::started::{Slot, Started};
 use crate::control::{Check, Client};
 use crate::plan::{HostId, Launched, Plan, PlannedHost};
 use crate::{Error, Result};
@@ -58,7 +58,7 @@ pub struct Greeting {
     /// Which of the started agents it is, as the launcher told it; none where it told nothing.
     pub place: Option<u32>,
     /// The launcher's own name of its host, and the allocation, `node/job`; none where it told nothing.
-    pub seat: Option<String>,
+    pub slot: Option<String>,
     /// Its host's name.
     pub host: String,
     /// [`PROTOCOL`].
@@ -122,7 +122,7 @@ pub(super) fn started(
 
 /// Starts an agent again where one ended, and waits until then for its call.
 pub(super) fn again(
-    (id, seat): (HostId, &Seat),
+    (id, slot): (HostId, &Slot),
     launched: &Launched,
     (access, program): (&LaunchAccess, &Path),
     until: Instant,
@@ -130,7 +130,7 @@ pub(super) fn again(
 ) -> Result<Started> {
     let begun = Instant::now();
     let rendezvous = Rendezvous::open(access.listen)?;
-    let launchers = Launchers::again(launched, program, access.command.as_deref(), seat, &rendezvous)?;
+    let launchers = Launchers::again(launched, program, access.command.as_deref(), slot, &rendezvous)?;
     let mut until = until.min(begun + access.wait.unwrap_or(USUAL_WAIT));
     let mut is_over = false;
     while Instant::now() < until {
@@ -140,10 +140,10 @@ pub(super) fn again(
                 if let Some(why) = other_program(&caller.greeting) {
                     caller.refuse(&why);
                     launchers.end();
-                    return Err(Error::peer(launched.name_of(seat.place), why, "stop it, and run it again"));
+                    return Err(Error::peer(launched.name_of(slot.place), why, "stop it, and run it again"));
                 }
                 if let Some(caller) = caller.welcome() {
-                    return agent(id, launched, seat.place, caller, &launchers);
+                    return agent(id, launched, slot.place, caller, &launchers);
                 }
             }
             Err(RecvTimeoutError::Timeout) => {}
@@ -159,7 +159,7 @@ pub(super) fn again(
     if !launchers.have_ended(&[0]) {
         launchers.end();
     }
-    Err(Error::peer(launched.name_of(seat.place), why, launchers.hint(&rendezvous.addresses())))
+    Err(Error::peer(launched.name_of(slot.place), why, launchers.hint(&rendezvous.addresses())))
 }
 
 /// An agent that has called, as one that was started any other way.
@@ -171,16 +171,16 @@ fn agent(
     launchers: &Launchers,
 ) -> Result<Started> {
     let Caller { greeting, opener, sealer, .. } = caller;
-    let told = greeting.seat.as_deref().and_then(|seat| seat.split_once('/'));
+    let told = greeting.slot.as_deref().and_then(|slot| slot.split_once('/'));
     let [node, job] = [told.map(|(node, _)| node.to_owned()), told.map(|(_, job)| job.to_owned())];
-    let seat = Seat { place, node, job };
+    let slot = Slot { place, node, job };
     let reached = format!("{}://{}", launched.by().name, greeting.host);
     let who = format!("host {id} ({reached})");
     let launcher = launchers.of(place);
     let told = who.clone();
     let post_mortem = move || Some(launcher.last_words(&told).into());
     let client = Client::new(who, opener, sealer)?.with_post_mortem(post_mortem);
-    Ok(Started::called_back(id, reached, client, (seat, launchers.handles())))
+    Ok(Started::called_back(id, reached, client, (slot, launchers.handles())))
 }
 
 /// Who has called, by the place that the launcher gave it.
@@ -330,7 +330,7 @@ mod tests {
     fn greeting(host: &str, place: Option<u32>) -> Greeting {
         Greeting {
             place,
-            seat: None,
+            slot: None,
             host: host.into(),
             protocol: PROTOCOL.into(),
             version: env!("CARGO_PKG_VERSION").into(),

@@ -10,9 +10,9 @@ use std::time::Duration;
 /// How long an agent may take to end when its standard input has closed.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Where an agent sits, as its launcher knows it.
+/// Where an agent runs, as its launcher knows it.
 #[derive(Debug, Clone, Default)]
-pub struct Seat {
+pub struct Slot {
     /// Its place among those that were started.
     pub place: u32,
     /// The host's name.
@@ -27,7 +27,7 @@ pub enum Lifeline {
     /// A process of ours, or its ssh.
     Process(ChildProcess),
     /// Its connection. The launchers are kept until the last of their agents has ended.
-    Connection { ending: Ending, launchers: Vec<ChildProcess>, seat: Seat },
+    Connection { ending: Ending, launchers: Vec<ChildProcess>, slot: Slot },
 }
 
 impl Lifeline {
@@ -40,10 +40,10 @@ impl Lifeline {
     }
 
     /// Where the launcher put it.
-    pub fn seat(&self) -> Option<&Seat> {
+    pub fn slot(&self) -> Option<&Slot> {
         match self {
             Lifeline::Process(_) => None,
-            Lifeline::Connection { seat, .. } => Some(seat),
+            Lifeline::Connection { slot, .. } => Some(slot),
         }
     }
 
@@ -51,11 +51,11 @@ impl Lifeline {
     pub fn after(self, before: &Lifeline) -> Lifeline {
         match (self, before) {
             (
-                Lifeline::Connection { ending, launchers, seat: _ },
-                Lifeline::Connection { launchers: kept, seat, .. },
+                Lifeline::Connection { ending, launchers, slot: _ },
+                Lifeline::Connection { launchers: kept, slot, .. },
             ) => {
                 let launchers = [launchers, kept.clone()].concat();
-                Lifeline::Connection { ending, launchers, seat: seat.clone() }
+                Lifeline::Connection { ending, launchers, slot: slot.clone() }
             }
             (own, _) => own,
         }
@@ -92,9 +92,9 @@ impl Started {
         id: HostId,
         reached: String,
         client: Client,
-        (seat, launchers): (Seat, Vec<ChildProcess>),
+        (slot, launchers): (Slot, Vec<ChildProcess>),
     ) -> Started {
-        let agent = Lifeline::Connection { ending: client.ending(), launchers, seat };
+        let agent = Lifeline::Connection { ending: client.ending(), launchers, slot };
         Started { id, reached, client, agent, address: None, address6: None }
     }
 

@@ -254,7 +254,7 @@ impl End {
         }
         let (message, mut room) = (vec![0x55; request.bytes as usize], vec![0; request.bytes as usize]);
         let cuts = cuts(request.bytes, request.writes);
-        let (tcp, offset) = (connection(&self.socket), clock_offset());
+        let (tcp, ahead) = (connection(&self.socket), clock::day_ahead_ns());
         let waiting = W::new(self.patience);
         match request.asks {
             true => {
@@ -273,7 +273,7 @@ impl End {
         }
         .map_err(|error| self.failed(&error))?;
         let mut side = TraceSide {
-            clock_step_ns: offset.abs_diff(clock_offset()),
+            clock_step_ns: stepped_ns(ahead),
             tcp: tcp_info::moved(&tcp, &connection(&self.socket)),
             ..TraceSide::default()
         };
@@ -293,7 +293,7 @@ impl End {
         let block = blocks.fetch_add(1, Ordering::Relaxed);
         let ends = Ends { port, beside: &self.socket, block, patience: self.patience };
         datagrams::forget(port).map_err(failed)?;
-        let (offset, count) = (clock_offset(), exchanges as u32);
+        let (ahead, count) = (clock::day_ahead_ns(), exchanges as u32);
         let lost = match request.asks {
             true => {
                 let mut longest = longest.lock().unwrap_or_else(PoisonError::into_inner);
@@ -304,7 +304,7 @@ impl End {
                 Vec::new()
             }
         };
-        let mut side = TraceSide { clock_step_ns: offset.abs_diff(clock_offset()), ..TraceSide::default() };
+        let mut side = TraceSide { clock_step_ns: stepped_ns(ahead), ..TraceSide::default() };
         let round_trips_ns = probe.end(WARM_UP, &mut side).map_err(failed)?;
         let warm_up = WARM_UP as u32;
         let lost = lost.into_iter().filter_map(|exchange| exchange.checked_sub(warm_up)).collect();
@@ -324,15 +324,9 @@ impl End {
     }
 }
 
-/// How far the time of day is ahead of the clock that nobody sets: it moves where the time of day is set.
-fn clock_offset() -> u64 {
-    /// Something else may run between the two readings; the narrowest pair counts.
-    const PAIRS: u32 = 9;
-    let pair = |_| {
-        let (before, day, after) = (clock::monotonic_ns(), clock::realtime_ns(), clock::monotonic_ns());
-        (after - before, day.wrapping_sub(before + (after - before) / 2))
-    };
-    (0..PAIRS).map(pair).min().map_or(0, |(_, offset)| offset)
+/// How far the time of day was set since it was so far ahead.
+fn stepped_ns(ahead_ns: i128) -> u64 {
+    u64::try_from(ahead_ns.abs_diff(clock::day_ahead_ns())).unwrap_or(u64::MAX)
 }
 
 /// Bytes of the headers of IP, version 6 where they are long, and TCP, with the options that the connection has in every segment.

@@ -69,7 +69,7 @@ pub const OBSERVERS: &[ObserverEntry] = &[
         about: "whether a host's time of day was set, or the host slept",
         needs: "nothing",
         privilege: None,
-        cost: "five pairs of readings of two clocks, once when the agent begins and at the end of each step",
+        cost: "nine pairs of readings of two clocks, once when the agent begins and at the end of each step",
         source: "clock_gettime(2), CLOCK_REALTIME and CLOCK_MONOTONIC",
         hint: "linerate explain clock-set",
     },

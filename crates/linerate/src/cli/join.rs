@@ -1,7 +1,7 @@
 //! `linerate agent`: on the standard streams of who started it, or calling back the controller that had it started.
 
 use super::runtime::runtime;
-use crate::run::{Join, PLACES, SEAT, SECRET, agent, host_settings, join, this_program};
+use crate::run::{Join, PLACES, SECRET, SLOT, agent, host_settings, join, this_program};
 use crate::{Error, Result};
 use linerate_sys::own_file::open_own;
 use std::io::BufRead;
@@ -48,7 +48,7 @@ pub struct Agent {
     pub place: Option<u32>,
     /// What the launcher calls its host and its allocation, by which another agent is started there.
     #[arg(long, value_name = "NODE/JOB", requires = "join")]
-    pub seat: Option<String>,
+    pub slot: Option<String>,
 }
 
 /// Serves one host of a run.
@@ -62,8 +62,8 @@ pub fn main(args: &Agent) -> Result<()> {
         }
         let secret = secret(args.secret_file.as_deref())?;
         undo(&base);
-        let (controller, seat) = (controller.clone(), args.seat.clone());
-        return join(&program, &Join { controller, secret, place: args.place, seat }, &base);
+        let (controller, slot) = (controller.clone(), args.slot.clone());
+        return join(&program, &Join { controller, secret, place: args.place, slot }, &base);
     }
     undo(&base);
     let ssh = std::env::var("SSH_CONNECTION").ok();
@@ -92,15 +92,15 @@ fn without(program: &Path, controller: &str, args: &Agent, variables: &[String])
     if let Some(place) = args.place.or(told) {
         command.args(["--place", &place.to_string()]);
     }
-    if let Some(seat) = seat(SEAT.map(|name| std::env::var(name).ok()), args.seat.as_deref()) {
-        command.args(["--seat", &seat]);
+    if let Some(slot) = slot(SLOT.map(|name| std::env::var(name).ok()), args.slot.as_deref()) {
+        command.args(["--slot", &slot]);
     }
     variables.iter().for_each(|name| _ = command.env_remove(name));
     Err(Error::io("execute", program.display().to_string(), command.exec()))
 }
 
 /// Where it sits: the node and the job of its launcher, or what is said by hand.
-fn seat(told: [Option<String>; 2], by_hand: Option<&str>) -> Option<String> {
+fn slot(told: [Option<String>; 2], by_hand: Option<&str>) -> Option<String> {
     match told {
         [Some(node), Some(job)] => Some(format!("{node}/{job}")),
         _ => by_hand.map(str::to_owned),
@@ -144,12 +144,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seat_is_the_launchers_or_that_said_by_hand() {
+    fn a_slot_is_the_launchers_or_that_said_by_hand() {
         let told = |node: Option<&str>, job: Option<&str>| {
-            seat([node, job].map(|it| it.map(str::to_owned)), Some("n2/7"))
+            slot([node, job].map(|it| it.map(str::to_owned)), Some("n2/7"))
         };
         assert_eq!(told(Some("n1"), Some("9")).as_deref(), Some("n1/9"));
         assert_eq!([told(None, Some("9")), told(None, None)].map(Option::unwrap), ["n2/7", "n2/7"]);
-        assert_eq!(seat([None, None], None), None);
+        assert_eq!(slot([None, None], None), None);
     }
 }

@@ -30,7 +30,7 @@ pub struct Join {
     /// Which of the started agents it is, as far as the launcher tells.
     pub place: Option<u32>,
     /// What the launcher calls its host and its allocation, `node/job`, where it tells.
-    pub seat: Option<String>,
+    pub slot: Option<String>,
 }
 
 /// Calls the controller, and answers it until it goes away.
@@ -87,7 +87,7 @@ fn met(asked: &Join, seal: &Seal, address: SocketAddr) -> Result<(BufReader<Open
     let (opener, mut sealer) = seal.connect(stream, PROOF)?;
     let greeting = Greeting {
         place: asked.place,
-        seat: asked.seat.clone(),
+        slot: asked.slot.clone(),
         host: std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned(),
         protocol: PROTOCOL.into(),
         version: env!("CARGO_PKG_VERSION").into(),

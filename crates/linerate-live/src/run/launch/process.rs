@@ -4,7 +4,7 @@ use super::rendezvous::Rendezvous;
 use crate::lab::journal;
 use crate::plan::{Launched, Launcher};
 use crate::run::ssh::quoted;
-use crate::run::started::Seat;
+use crate::run::started::Slot;
 use crate::{Error, Result};
 use linerate_sys::child::ChildProcess;
 use linerate_sys::process::Signal;
@@ -65,20 +65,20 @@ impl Launchers {
         Ok(Launchers { by, all, names })
     }
 
-    /// Starts an agent again in this seat, by a call for it alone.
+    /// Starts an agent again in this slot, by a call for it alone.
     pub fn again(
         launched: &Launched,
         program: &Path,
         command: Option<&str>,
-        seat: &Seat,
+        slot: &Slot,
         rendezvous: &Rendezvous,
     ) -> Result<Launchers> {
         let by = launched.by();
         let agent = agent_words(by, rendezvous);
-        let name = launched.name_of(seat.place);
+        let name = launched.name_of(slot.place);
         let words = match launched.names() {
             [] => {
-                let known = seat.node.as_deref().zip(seat.job.as_deref());
+                let known = slot.node.as_deref().zip(slot.job.as_deref());
                 let options = known.and_then(|(node, job)| launched.options_again(job, node));
                 let options = options.ok_or_else(|| cannot_again(launched))?;
                 let usual = by.usual.unwrap_or_default();
@@ -86,7 +86,7 @@ impl Launchers {
                 [words.collect(), options, vec![program.display().to_string()], agent].concat()
             }
             hosts => {
-                one_a_host(hosts, program, command, &agent)?.swap_remove(seat.place as usize % hosts.len())
+                one_a_host(hosts, program, command, &agent)?.swap_remove(slot.place as usize % hosts.len())
             }
         };
         let process = Process::start(words, by, rendezvous.secret())?;
@@ -211,7 +211,7 @@ fn one_a_host(
 pub const PLACES: &[&str] = &["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"];
 
 /// What tells it the launcher's own name of its host, and its allocation.
-pub const SEAT: [&str; 2] = ["SLURMD_NODENAME", "SLURM_JOB_ID"];
+pub const SLOT: [&str; 2] = ["SLURMD_NODENAME", "SLURM_JOB_ID"];
 
 impl Process {
     fn start(words: Vec<String>, by: &Launcher, secret: &str) -> Result<Process> {

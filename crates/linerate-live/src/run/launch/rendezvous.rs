@@ -208,7 +208,7 @@ fn met(seal: &Seal, stream: TcpStream, from: IpAddr) -> Option<Caller> {
     greeting.host = shown(&greeting.host);
     greeting.version = shown(&greeting.version);
     // It becomes words of a call.
-    greeting.seat = greeting.seat.filter(|seat| is_seat(seat));
+    greeting.slot = greeting.slot.filter(|slot| is_slot(slot));
     greeting.architecture = shown(&greeting.architecture);
     let opener = reader.into_inner();
     opener.limit(None);
@@ -216,7 +216,7 @@ fn met(seal: &Seal, stream: TcpStream, from: IpAddr) -> Option<Caller> {
 }
 
 /// `node/job` in characters that names of hosts and numbers of jobs have.
-fn is_seat(text: &str) -> bool {
+fn is_slot(text: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || ".-_/".contains(c);
     text.len() <= LONGEST_NAME && text.chars().all(is_name) && !text.starts_with('-') && text.contains('/')
 }
@@ -275,10 +275,10 @@ mod tests {
     }
 
     #[test]
-    fn a_seat_is_no_option() {
-        assert!(is_seat("node-01.example/4711"));
+    fn a_slot_is_no_option() {
+        assert!(is_slot("node-01.example/4711"));
         for text in ["--help/1", "n1", "n 1/2", "n1/$(id)", "n1,n2/3", &"n".repeat(70)] {
-            assert!(!is_seat(text), "{text}");
+            assert!(!is_slot(text), "{text}");
         }
     }
 
