@@ -1,8 +1,8 @@
 //! A real Slurm of four nodes in namespaces: slurmctld, four slurmd, munge.
 
 use super::world::{PLAN, said};
-use super::{agents, await_none, kill};
-use crate::user::runs::{PROGRAM, await_condition, code, recording, report};
+use super::{agents, await_none, has_all_but_what_was_lost, kill};
+use crate::user::runs::{PROGRAM, await_condition, code, recording};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -128,14 +128,7 @@ fn bereft(slurm: &Slurm, words: &[&str], out: &str, whom: fn(u32) -> u32, may_en
         other => panic!("{other:?}: {text}"),
     };
     println!("ended with {ended:?}: {text}");
-    let report = report(&whole);
-    let counts: Vec<u64> = report["ladder"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|entry| entry["throughput_bps"]["n"].as_u64())
-        .collect();
-    assert!(!counts.is_empty() && counts.iter().all(|n| *n == 2), "{counts:?} {text}");
+    has_all_but_what_was_lost(&whole, 2);
     std::fs::remove_dir_all(out).unwrap();
 }
 
