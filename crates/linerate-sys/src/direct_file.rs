@@ -228,39 +228,60 @@ impl Reader {
 /// Writes a file piece by piece.
 pub struct Writer {
     queue: Queue,
-    slot: usize,
+    /// Pieces that were handed to the kernel, and how many of them, from the first on, are known to be written.
+    asked: u64,
+    written: u64,
 }
 
 impl Writer {
     /// A writer with its memory.
     pub fn new() -> Result<Writer> {
-        Ok(Writer { queue: Queue::new()?, slot: 0 })
+        Ok(Writer { queue: Queue::new()?, asked: 0, written: 0 })
     }
 
     /// Room for the next piece, which is written by [`write`](Writer::write). Waits for the one that had it before.
     pub fn room(&mut self, file: &File) -> io::Result<&mut [u8]> {
-        self.is_done(file, self.slot)?;
-        Ok(self.queue.memory(self.slot))
+        let slot = self.slot();
+        self.is_done(file, slot)?;
+        // Each piece has had the next room in turn, so that those before the one that had this are written too.
+        self.written = self.written.max((self.asked + 1).saturating_sub(DEPTH as u64));
+        Ok(self.queue.memory(slot))
     }
 
     /// Writes the first `bytes` of the room to a place that is a multiple of 4 KiB. What is beyond the last multiple goes through
     /// `cached`, which is the same file through the page cache.
     pub fn write(&mut self, file: &File, cached: &File, at: u64, bytes: usize) -> io::Result<()> {
         let whole = bytes - bytes % BLOCK as usize;
-        let slot = self.slot;
+        let slot = self.slot();
         if whole < bytes {
             cached.write_all_at(&self.queue.memory(slot)[whole..bytes], at + whole as u64)?;
         }
         if whole > 0 {
             self.queue.submit(file, slot, Way::Write, at, whole)?;
-            self.slot = (slot + 1) % DEPTH;
+            self.asked += 1;
         }
         Ok(())
     }
 
+    /// Pieces that were handed to the kernel so far.
+    pub fn asked(&self) -> u64 {
+        self.asked
+    }
+
+    /// How many of them, from the first on, are known to be with the file.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
     /// Waits until all is written.
     pub fn settle(&mut self, file: &File) -> io::Result<()> {
-        (0..DEPTH).try_for_each(|slot| self.is_done(file, slot))
+        (0..DEPTH).try_for_each(|slot| self.is_done(file, slot))?;
+        self.written = self.asked;
+        Ok(())
+    }
+
+    fn slot(&self) -> usize {
+        (self.asked % DEPTH as u64) as usize
     }
 
     fn is_done(&mut self, file: &File, slot: usize) -> io::Result<()> {
@@ -316,9 +337,11 @@ mod tests {
                 let length = room.len().min(bytes - at);
                 room[..length].copy_from_slice(&content[at..at + length]);
                 writer.write(&direct, &cached, at as u64, length).unwrap();
+                assert!(writer.asked() - writer.written() <= DEPTH as u64, "no more than there is room for");
                 at += length;
             }
             writer.settle(&direct).unwrap();
+            assert_eq!(writer.written(), writer.asked());
             assert_eq!(cached.metadata().unwrap().len(), bytes as u64, "no block too much");
             let mut found = vec![0; bytes];
             cached.read_exact_at(&mut found, 0).unwrap();

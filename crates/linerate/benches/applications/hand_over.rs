@@ -9,10 +9,10 @@ use linerate::vocabulary::{Cache, Does};
 const BUFFER: u64 = 64 << 10;
 const UPDATE: u64 = 4 << 20;
 
-/// What is set: all threads of a host where its raw stream is, or where the scheduler puts them.
-const PLACES: [(&str, &[&str]); 2] = [
-    ("a CPU a host", &["pipeline.units=ahead", "pipeline.update=4MiB", "cpu.placement=1/0"]),
-    ("placed by the scheduler", &["pipeline.units=ahead", "pipeline.update=4MiB"]),
+/// Where the threads of both sides run, and what is set for that: all of a host on one CPU, or where the scheduler puts them.
+const PLACES: [(&str, bool, &[&str]); 2] = [
+    ("a CPU a host", true, &["pipeline.units=ahead", "pipeline.update=4MiB", "cpu.placement=1/0"]),
+    ("placed by the scheduler", false, &["pipeline.units=ahead", "pipeline.update=4MiB"]),
 ];
 
 /// A stage on a host.
@@ -36,13 +36,14 @@ pub fn row_of(stages: Vec<Stage>) -> Graph {
 /// TCP and what has no network below it.
 pub fn rows() -> Vec<Row> {
     let all = ["tcp", "unix"].into_iter().flat_map(|transport| PLACES.map(move |place| (transport, place)));
-    all.map(|(transport, (place, settings))| Row {
+    all.map(|(transport, (place, is_pinned, settings))| Row {
         name: format!("hand-over 64 KiB {transport}, {place}"),
         against: "its raw stream",
         unit: "b/s",
         aim: Some(0.95),
         measure: row::by_turns(move || {
-            let (mut ours, mut raw) = (Sessions::open(transport)?, Sessions::open(transport)?);
+            let (mut ours, raw) = (Sessions::open(transport)?, Sessions::open(transport)?);
+            let mut raw = if is_pinned { raw } else { raw.placed_by_the_scheduler()? };
             let graph = row_of(vec![stage("give", "blank.give", 1), stage("count", "blank.count", 0)]);
             let bps =
                 raw.stream(BUFFER, 256, Cache::Hot).and_then(|_| raw.stream(BUFFER, 256, Cache::Hot))?;

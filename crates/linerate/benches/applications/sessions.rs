@@ -14,7 +14,11 @@ pub const BLOCK_NS: f64 = 2e8;
 pub const SLICES: u32 = 9;
 
 /// Two ends: the first is passive.
-pub struct Sessions([Box<dyn Session>; 2]);
+pub struct Sessions {
+    ends: [Box<dyn Session>; 2],
+    /// Where the thread of a raw stream runs, of each end.
+    cpus: [Vec<u32>; 2],
+}
 
 /// A block of so many messages a slice.
 pub fn block(message_bytes: u64, messages: u64) -> Block {
@@ -45,14 +49,22 @@ impl Sessions {
             let active = scope.spawn(move || active.join(&offer));
             let passive = passive.join(&Offer::Nothing).map_err(told)?;
             let active = active.join().map_err(|_| "joining panicked".to_owned())?;
-            Ok(Sessions([passive, active.map_err(told)?]))
+            let cpus = linerate_sys::thread::allowed_cpus().map_err(|error| error.to_string())?;
+            let cpus = [1, 0].map(|place: usize| vec![cpus[place % cpus.len()]]);
+            Ok(Sessions { ends: [passive, active.map_err(told)?], cpus })
         })
+    }
+
+    /// It with threads that run where the scheduler puts them.
+    pub fn placed_by_the_scheduler(self) -> Result<Sessions, String> {
+        let cpus = linerate_sys::thread::allowed_cpus().map_err(|error| error.to_string())?;
+        Ok(Sessions { cpus: [cpus.clone(), cpus], ..self })
     }
 
     /// Bits a second of a raw stream, to the passive end: of bytes that lie where those of what it is held against do.
     pub fn stream(&mut self, message_bytes: u64, messages: u64, cache: Cache) -> Result<f64, String> {
         let block = Block { cache, ..block(message_bytes, messages) };
-        let tasks = tasks([Does::Receives, Does::Sends])?;
+        let tasks = self.tasks([Does::Receives, Does::Sends]);
         let [passive, active] =
             self.both(|end, session| session.trial(&tasks[end..=end], Wait::Sleeping, &[block]))?;
         drop(active);
@@ -73,7 +85,7 @@ impl Sessions {
         let settings: Result<Vec<Setting>, _> = settings.iter().map(|set| set.parse()).collect();
         let settings = settings.map_err(|_| "a setting cannot be read")?;
         let hosts = [HostId(0), HostId(1)];
-        let tasks = tasks(does)?;
+        let tasks = self.tasks(does);
         let answers = self.both(|end, session| {
             let order = Order {
                 settings: settings.clone(),
@@ -97,7 +109,7 @@ impl Sessions {
         &mut self,
         play: impl Fn(usize, &mut dyn Session) -> linerate::Result<T> + Sync,
     ) -> Result<[T; 2], String> {
-        let [passive, active] = &mut self.0;
+        let [passive, active] = &mut self.ends;
         let (here, there) = std::thread::scope(|scope| {
             let there = scope.spawn(|| play(1, active.as_mut()));
             (play(0, passive.as_mut()), there.join())
@@ -106,11 +118,9 @@ impl Sessions {
         let told = |error: linerate::Error| error.to_string();
         Ok([here.map_err(told)?, there.map_err(told)?])
     }
-}
 
-/// What each end does, on a CPU of its own.
-fn tasks(does: [Does; 2]) -> Result<[Task; 2], String> {
-    let cpus = linerate_sys::thread::allowed_cpus().map_err(|error| error.to_string())?;
-    let at = |place: usize| vec![cpus[place % cpus.len()]];
-    Ok([Task { does: does[0], cpus: at(1) }, Task { does: does[1], cpus: at(0) }])
+    fn tasks(&self, does: [Does; 2]) -> [Task; 2] {
+        let [here, there] = self.cpus.clone();
+        [Task { does: does[0], cpus: here }, Task { does: does[1], cpus: there }]
+    }
 }

@@ -96,12 +96,9 @@ impl<'o> Out<'o> {
         if !self.current.as_ref().is_some_and(has_room) {
             self.flush();
         }
-        let buffer = self.current.get_or_insert_with(|| Out::fresh(self.pool));
-        let at = buffer.len();
-        buffer.resize(at + N, 0);
-        if let Some(room) = buffer[at..].first_chunk_mut() {
-            write(room);
-        }
+        let mut record = [0; N];
+        write(&mut record);
+        self.current.get_or_insert_with(|| Out::fresh(self.pool)).extend_from_slice(&record);
     }
 
     /// Hands on a buffer of this length with whatever it had.

@@ -70,7 +70,15 @@ impl<T> Shared<T> {
                 }
                 return Ok((found, begun.map_or(0, |begun| monotonic_ns() - begun)));
             }
-            begun.get_or_insert_with(monotonic_ns);
+            if begun.is_none() {
+                // Who shares this CPU and has work goes first, and does more than one buffer's: to sleep and be woken for each costs
+                // as much as to hand it on. Where nobody has, this returns at once.
+                begun = Some(monotonic_ns());
+                drop(guard);
+                std::thread::yield_now();
+                guard = lock(&self.state);
+                continue;
+            }
             guard.waiting[kind as usize] += 1;
             guard = self.changed[kind as usize].wait(guard).unwrap_or_else(PoisonError::into_inner);
             guard.waiting[kind as usize] -= 1;

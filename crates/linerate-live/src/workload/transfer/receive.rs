@@ -8,6 +8,7 @@ use super::team::Stream;
 use super::tree::Hand;
 use crate::{Error, Result};
 use linerate_sys::direct_file::Writer;
+use std::collections::VecDeque;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -71,10 +72,15 @@ impl<'s> Receiving<'s> {
             room: vec![0; PIECE],
             hand: Hand::default(),
             writer: self.sink.past_cache().map(|_| Writer::new()).transpose()?,
+            unwritten: VecDeque::new(),
         };
         loop {
             match stream.next(meter)? {
-                Frame::End => return Ok(()),
+                Frame::End => {
+                    self.settle_all(&mut by)?;
+                    meter.lap(Part::File);
+                    return Ok(());
+                }
                 Frame::Held { range } => self.hold(range)?,
                 Frame::Bytes { range, bytes } => {
                     let span = self.take(range)?;
@@ -151,12 +157,19 @@ impl<'s> Receiving<'s> {
                 "something on the way or in a host's memory changed them; the same command sends them again";
             return Err(Error::peer("the stream", what, hint));
         }
-        self.written(by)?;
-        self.sink.keep(range)?;
-        self.settle(range, digest);
+        let pieces = by.writer.as_ref().map_or(0, Writer::asked);
+        by.unwritten.push_back(Unwritten { range, digest, pieces });
+        self.settle_written(by)?;
         meter.lap(Part::File);
         Ok(())
     }
+}
+
+/// A range that has come, and after how many pieces of its stream it is with the file.
+struct Unwritten {
+    range: u64,
+    digest: Digest,
+    pieces: u64,
 }
 
 /// What a stream receives into and writes with.
@@ -164,6 +177,8 @@ struct By {
     room: Vec<u8>,
     hand: Hand,
     writer: Option<Writer>,
+    /// Ranges whose last pieces may still be on their way to the disk, in order: nobody waits for these before the next range.
+    unwritten: VecDeque<Unwritten>,
 }
 
 impl Receiving<'_> {
@@ -185,12 +200,24 @@ impl Receiving<'_> {
         }
     }
 
-    /// Waits until all of it is with the file: a range that is remembered is there.
-    fn written(&self, by: &mut By) -> Result<()> {
-        match (&mut by.writer, self.sink.past_cache()) {
-            (Some(writer), Some((direct, _))) => writer.settle(direct).map_err(|e| self.sink.unwritten(e)),
-            _ => Ok(()),
+    /// Those ranges count that are with the file: one that is remembered is there.
+    fn settle_written(&self, by: &mut By) -> Result<()> {
+        let written = by.writer.as_ref().map_or(u64::MAX, Writer::written);
+        while by.unwritten.front().is_some_and(|range| range.pieces <= written)
+            && let Some(range) = by.unwritten.pop_front()
+        {
+            self.sink.keep(range.range)?;
+            self.settle(range.range, range.digest);
         }
+        Ok(())
+    }
+
+    /// Waits until all are.
+    fn settle_all(&self, by: &mut By) -> Result<()> {
+        if let (Some(writer), Some((direct, _))) = (&mut by.writer, self.sink.past_cache()) {
+            writer.settle(direct).map_err(|e| self.sink.unwritten(e))?;
+        }
+        self.settle_written(by)
     }
 }
 
