@@ -152,6 +152,14 @@ impl Error {
         }
     }
 
+    /// With what the process that ended was at.
+    pub fn while_it(self, did: &str) -> Self {
+        match self {
+            Error::Died { what, limit } => Error::Died { what: format!("{what}, while it {did}"), limit },
+            other => other,
+        }
+    }
+
     /// A connection that the other end closed.
     pub fn hung_up(who: impl Into<String>, what: impl Into<String>) -> Self {
         Error::HungUp { who: who.into(), what: what.into() }

@@ -339,9 +339,19 @@ impl Agent {
             calls.push((place, worker.begin("trial", &request)?));
         }
         let mut workers: Vec<&mut Client> = workers.iter_mut().map(|worker| &mut **worker).collect();
-        let answers = gather(&mut workers, calls, WORKER_LIMIT, &|| self.check())?;
+        let answers = gather(&mut workers, calls, WORKER_LIMIT, &|| self.check());
+        let answers = answers.map_err(|error| match stages(request).as_slice() {
+            [] => error,
+            [one] => error.while_it(&format!("ran the stage `{one}`")),
+            several => error.while_it(&format!("ran the stages `{}`", several.join("`, `"))),
+        })?;
         Ok(answers.into_iter().flatten().collect())
     }
+}
+
+/// The stages of a pipeline that this host runs.
+fn stages(request: &TrialRequest) -> Vec<&str> {
+    request.parts.iter().find_map(|part| part.order.as_ref()).map_or(Vec::new(), |order| order.stages())
 }
 
 fn start_worker(program: &Path, number: u32, home: &str, secret: &str) -> Result<ChildProcess> {

@@ -3,7 +3,7 @@
 
 use crate::Error;
 use crate::pattern::Measured;
-use crate::plan::{Graph, HostId, HostPair, PortRange, Setting};
+use crate::plan::{Graph, HostId, HostPair, Layout, PortRange, Setting};
 use crate::transport::{Session, Task};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -66,6 +66,23 @@ impl Order {
     pub fn other(&self, pair: u32) -> HostId {
         let known = self.pairs.get(pair as usize).copied().unwrap_or_default();
         if known.0 == self.host { known.1 } else { known.0 }
+    }
+
+    /// Where the stages of a pipeline run, and which of its places this end is: each host is one, or each worker of a single host.
+    pub fn layout(&self, graph: &Graph) -> (Layout, usize) {
+        if self.pairs.iter().all(|(from, to)| from == to) {
+            return (graph.layout(&[], 2), self.worker as usize);
+        }
+        let place = self.hosts.iter().position(|host| *host == self.host).unwrap_or_default();
+        (graph.layout(&self.hosts, self.hosts.len()), place)
+    }
+
+    /// The stages of a pipeline that run here.
+    pub fn stages(&self) -> Vec<&str> {
+        let Some(graph) = &self.graph else { return Vec::new() };
+        let (layout, here) = self.layout(graph);
+        let own = graph.stages.iter().zip(&layout.places).filter(|(_, places)| places.contains(&here));
+        own.map(|(stage, _)| stage.id.as_str()).collect()
     }
 }
 

@@ -77,13 +77,7 @@ struct Joints {
 pub fn run_stages(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
     let none = || Error::usage("a pipeline without stages", "[[stage]] and [[stream]] of a plan file");
     let graph = order.graph.as_ref().filter(|graph| !graph.stages.is_empty()).ok_or_else(none)?;
-    let is_within = order.pairs.iter().all(|(from, to)| from == to);
-    let hosts: &[HostId] = if is_within { &[] } else { &order.hosts };
-    let layout = graph.layout(hosts, if is_within { 2 } else { hosts.len() });
-    let place = match is_within {
-        true => order.worker as usize,
-        false => hosts.iter().position(|host| *host == order.host).unwrap_or_default(),
-    };
+    let (layout, place) = order.layout(graph);
     // Stages are more than the CPUs that a run gives an end: they are left to the scheduler unless it was said where they run.
     let is_placed = order.value::<String>("cpu.placement").is_some();
     let cpus = seats.first().filter(|_| is_placed).map_or(Vec::new(), |seat| seat.task.cpus.clone());
