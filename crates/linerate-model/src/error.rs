@@ -155,7 +155,9 @@ impl Error {
     /// With what the process that ended was at.
     pub fn while_it(self, did: &str) -> Self {
         match self {
-            Error::Died { what, limit } => Error::Died { what: format!("{what}, while it {did}"), limit },
+            Error::Died { what, limit } if !what.contains(", while it ") => {
+                Error::Died { what: format!("{what}, while it {did}"), limit }
+            }
             other => other,
         }
     }

@@ -95,6 +95,8 @@ struct Agent {
     under_way: Arc<AtomicUsize>,
     /// Whether the kernel holds what is not of our trials.
     never_settles: AtomicBool,
+    /// The stages of a pipeline that were run here last.
+    stages: Mutex<Vec<String>>,
     workers: Vec<Mutex<Client>>,
     /// Each worker, also while a trial is waited for.
     notifiers: Vec<Notifier>,
@@ -139,6 +141,7 @@ impl Agent {
             is_leased: AtomicBool::new(false),
             under_way: Arc::default(),
             never_settles: AtomicBool::new(false),
+            stages: Mutex::default(),
             workers,
             notifiers,
             children,
@@ -269,7 +272,17 @@ impl Agent {
     /// Whether all workers go on, also those that have no part in what is done now.
     fn check(&self) -> Result<()> {
         let ended = self.children.iter().filter(|worker| worker.has_ended());
-        ended.filter_map(ChildProcess::verdict).next().map_or(Ok(()), |how| Err(Error::died(how)))
+        let death = ended.filter_map(ChildProcess::verdict).next();
+        death.map_or(Ok(()), |how| Err(self.at_its_stages(Error::died(how))))
+    }
+
+    /// The end of a worker, with the stages of a pipeline that it ran.
+    fn at_its_stages(&self, error: Error) -> Error {
+        match lock(&self.stages).as_deref().map(Vec::as_slice) {
+            Err(_) | Ok([]) => error,
+            Ok([one]) => error.while_it(&format!("ran the stage `{one}`")),
+            Ok(several) => error.while_it(&format!("ran the stages `{}`", several.join("`, `"))),
+        }
     }
 
     fn worker(&self, worker: u32) -> Result<MutexGuard<'_, Client>> {
@@ -330,6 +343,8 @@ impl Agent {
 
     /// Every worker plays its own parts.
     fn play(&self, request: &TrialRequest) -> Result<Vec<PartAnswer>> {
+        let order = request.parts.iter().find_map(|part| part.order.as_ref());
+        *lock(&self.stages)? = order.map_or(Vec::new(), |order| order.stages());
         let numbers: BTreeSet<u32> = request.parts.iter().map(|part| part.worker).collect();
         let mut workers: Vec<_> = numbers.iter().map(|number| self.worker(*number)).collect::<Result<_>>()?;
         let mut calls: Vec<(usize, Call<Vec<PartAnswer>>)> = Vec::new();
@@ -340,18 +355,8 @@ impl Agent {
         }
         let mut workers: Vec<&mut Client> = workers.iter_mut().map(|worker| &mut **worker).collect();
         let answers = gather(&mut workers, calls, WORKER_LIMIT, &|| self.check());
-        let answers = answers.map_err(|error| match stages(request).as_slice() {
-            [] => error,
-            [one] => error.while_it(&format!("ran the stage `{one}`")),
-            several => error.while_it(&format!("ran the stages `{}`", several.join("`, `"))),
-        })?;
-        Ok(answers.into_iter().flatten().collect())
+        Ok(answers.map_err(|error| self.at_its_stages(error))?.into_iter().flatten().collect())
     }
-}
-
-/// The stages of a pipeline that this host runs.
-fn stages(request: &TrialRequest) -> Vec<&str> {
-    request.parts.iter().find_map(|part| part.order.as_ref()).map_or(Vec::new(), |order| order.stages())
 }
 
 fn start_worker(program: &Path, number: u32, home: &str, secret: &str) -> Result<ChildProcess> {

@@ -78,11 +78,11 @@ impl Order {
     }
 
     /// The stages of a pipeline that run here.
-    pub fn stages(&self) -> Vec<&str> {
+    pub fn stages(&self) -> Vec<String> {
         let Some(graph) = &self.graph else { return Vec::new() };
         let (layout, here) = self.layout(graph);
         let own = graph.stages.iter().zip(&layout.places).filter(|(_, places)| places.contains(&here));
-        own.map(|(stage, _)| stage.id.as_str()).collect()
+        own.map(|(stage, _)| stage.id.clone()).collect()
     }
 }
 

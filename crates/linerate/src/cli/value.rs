@@ -65,7 +65,12 @@ fn rung(text: &str) -> Read<String> {
     if RUNGS.iter().any(|rung| is_prefix(text, rung.id)) {
         return Ok(text.into());
     }
-    let hint = did_you_mean(rungs_and_groups(), text, "`linerate list rungs` shows them");
+    let hint = match SUITES.iter().find(|suite| suite.name == text) {
+        Some(suite) => {
+            format!("it is a suite: `--suite {}` plays it, beside others that are named so", suite.name)
+        }
+        None => did_you_mean(rungs_and_groups(), text, "`linerate list rungs` shows them"),
+    };
     unfit(format!("no rung is called `{text}`"), hint)
 }
 
