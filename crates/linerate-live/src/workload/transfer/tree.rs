@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
+use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -208,8 +209,9 @@ impl Tree {
             let at = top.join(&folder);
             let fail = |e| fault::on("read", &at.display().to_string(), e);
             for entry in fs::read_dir(&at).map_err(fail)? {
-                let path = folder.join(entry.map_err(fail)?.file_name());
-                let entry = looked_at(top, &path)?;
+                let entry = entry.map_err(fail)?;
+                let path = folder.join(entry.file_name());
+                let entry = looked_at(top, &path, entry.metadata())?;
                 if entry.0.kind == Kind::Folder {
                     folders.push(path);
                 }
@@ -246,7 +248,7 @@ impl Tree {
         Ok(room)
     }
 
-    /// Does something with each of its files.
+    /// Does something with each of its files: all are opened, so that one that may not be read is told before anything is sent.
     pub fn each_file(&self, mut with: impl FnMut(&File, u64) -> Result<()>) -> Result<()> {
         for (number, entry) in self.catalog.entries.iter().enumerate() {
             if let Kind::File(bytes) = entry.kind {
@@ -270,10 +272,10 @@ fn changed(path: &Path) -> Error {
     Error::unavailable(what, "send it when nobody writes it, or a copy; nothing of it was given its name")
 }
 
-fn looked_at(top: &Path, path: &Path) -> Result<(Entry, (i64, i64))> {
+fn looked_at(top: &Path, path: &Path, found: io::Result<Metadata>) -> Result<(Entry, (i64, i64))> {
     let at = top.join(path);
     let fail = |call, e| fault::on(call, &at.display().to_string(), e);
-    let found = at.symlink_metadata().map_err(|e| fail("stat", e))?;
+    let found = found.map_err(|e| fail("stat", e))?;
     let kind = match found.file_type() {
         kind if kind.is_dir() => Kind::Folder,
         kind if kind.is_file() => Kind::File(found.len()),
