@@ -25,6 +25,7 @@ mod direct;
 mod fault;
 mod frame;
 mod journal;
+mod list;
 mod meter;
 mod part;
 mod range;

@@ -67,6 +67,7 @@ pub struct Opened {
     /// What it is called in its folder.
     pub name: Option<Vec<u8>>,
     /// What is in it, of a folder.
+    #[serde(default, with = "super::list", skip_serializing_if = "Option::is_none")]
     pub entries: Option<Vec<Entry>>,
     /// The share of it that is in memory.
     pub cached_share: Option<f64>,
@@ -92,6 +93,7 @@ pub struct SinkRequest {
     /// Its bytes.
     pub bytes: u64,
     /// What is in it, of a folder.
+    #[serde(default, with = "super::list", skip_serializing_if = "Option::is_none")]
     pub entries: Option<Vec<Entry>>,
     /// Its permissions.
     pub mode: u32,

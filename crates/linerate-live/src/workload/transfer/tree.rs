@@ -6,7 +6,6 @@ use super::fault;
 use super::range::Division;
 use crate::{Error, Result};
 use linerate_sys::destination;
-use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
@@ -23,22 +22,20 @@ const MOST_BYTES_OF_NAMES: usize = 8 << 20;
 const LONGEST_PATH: usize = 4096;
 
 /// What a path leads to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// A folder.
     Folder,
     /// A file of so many bytes.
     File(u64),
     /// A symbolic link, which is made anew and never followed.
-    Link(#[serde(with = "text")] Vec<u8>),
+    Link(Vec<u8>),
 }
 
 /// One thing in the folder.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Its path from there.
-    #[serde(with = "text")]
     pub path: Vec<u8>,
     /// Its permissions.
     pub mode: u32,
@@ -299,22 +296,6 @@ fn changed_at(found: &Metadata) -> (i64, i64) {
     if found.is_file() { (found.mtime(), found.mtime_nsec()) } else { (0, 0) }
 }
 
-/// Bytes that need be no text, as a text of the characters of the same numbers: names are text mostly, and a list of numbers
-/// would be four times as long.
-mod text {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(&bytes.iter().map(|byte| char::from(*byte)).collect::<String>())
-    }
-
-    pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<u8>, D::Error> {
-        let text = String::deserialize(from)?;
-        let bytes: Option<Vec<u8>> = text.chars().map(|one| u8::try_from(one).ok()).collect();
-        bytes.ok_or_else(|| D::Error::custom("a path of characters that are no bytes"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -381,13 +362,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn an_entry_comes_as_it_went(path: Vec<u8>, target: Vec<u8>) {
-            let went = Entry { path, mode: 0o755, kind: Kind::Link(target) };
-            let came: Entry = serde_json::from_str(&serde_json::to_string(&went).unwrap()).unwrap();
-            prop_assert_eq!(came, went);
-        }
-
         #[test]
         fn a_catalog_is_made_or_refused(paths: Vec<Vec<u8>>, bytes: u64) {
             let entries = paths.into_iter().map(|path| Entry { path, mode: 0, kind: Kind::File(bytes) });
