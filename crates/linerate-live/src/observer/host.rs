@@ -5,7 +5,7 @@ use super::cpu;
 use super::fact::{Fact, Facts, Source, chosen, read, shortened, text};
 use super::quota::quotas;
 use Source::{Call, Chosen, File, Key, Memory, Number, Text, Words};
-use linerate_sys::{cpu_time, probe};
+use linerate_sys::{cpu_time, interposer, probe};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -61,6 +61,7 @@ const FACTS: &[Fact] = &[
     ("cgroup.throttled", Call(throttled)),
     ("cpu.narrowed_by", Call(narrowed_by)),
     ("cgroup.memory_bytes", Call(memory_limit)),
+    ("process.interposers", Call(|| interposer::interposers().into())),
 ];
 
 /// Every fact about the machine.
