@@ -8,7 +8,7 @@ use super::protocol::{Hello, HelloRequest, HostSettingsRequest, LinksRequest, Li
 use super::ssh::{Program, RemoteFolder, Ssh, Told, provide_all};
 use super::standing_filter::StandingFilter;
 use super::started::{Lifeline, Started};
-use super::way::{past_proxies, past_tunnels};
+use super::way::{Standing, past_proxies, past_tunnels};
 use crate::control::{Call, Check, Client};
 use crate::lab::{Lab, VirtualHost, journal};
 use crate::plan::{Coalescing, HostAddress, HostId, LinkSettings, Plan, Setting, Suite, Target};
@@ -406,12 +406,14 @@ fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec
         let from_other = reached_from.get(1 - index.min(1)).cloned().flatten();
         let id = started.id;
         let addressed = |hello: Hello| {
-            let is_alone = machines.iter().all(|machine| *machine == hello.machine);
-            // What the user says holds, and within a host no address is needed.
-            let is_said = started.planned(plan).is_some_and(|host| host.address.is_some());
+            let standing = Standing {
+                // What the user says holds, and within a host no address is needed.
+                is_said: started.planned(plan).is_some_and(|host| host.address.is_some()),
+                is_alone: machines.iter().all(|machine| *machine == hello.machine),
+                stays_within: !crosses,
+            };
             let host = addressed(started, hello, from_other, plan)?;
-            let is_met = is_alone || is_said || !crosses;
-            if is_met { Ok(()) } else { past_tunnels(id, &host.address) }.map(|()| host)
+            past_tunnels(id, &host.address, standing).map(|()| host)
         };
         (id, hello.and_then(addressed))
     });

@@ -14,8 +14,10 @@ const ZONES: [&str; 17] = [
 enum Part {
     Weekday,
     Month,
-    /// A day of the month, or a year: a number that means it only beside its neighbours.
-    Number,
+    /// A number that means it only behind a month.
+    Day,
+    /// Likewise behind all else.
+    Year,
     Date,
     Zone,
     /// What is a time of day, with a date or without.
@@ -40,39 +42,41 @@ pub(super) fn uptime(line: &str) -> Option<usize> {
 
 /// Where the words that are of a time end; none without a time of day.
 fn scan(text: &str) -> Option<usize> {
-    let (mut end, mut before, mut has_clock, mut has_month) = (0, None, false, false);
+    let (mut end, mut seen) = (0, Vec::new());
     let mut at = 0;
     for word in text.split([' ', '\t']) {
         let from = at;
         at += word.len() + 1;
-        if word.is_empty() && before.is_some() {
+        if word.is_empty() && !seen.is_empty() {
             continue;
         }
+        let has = |part| seen.contains(&part);
         let Some(part) = part(word) else { break };
         let fits = match part {
-            Part::Number => before == Some(Part::Month) || has_month && has_clock && word.len() == 4,
-            Part::Zone => before == Some(Part::Clock),
-            Part::Clock => !has_clock,
-            Part::Weekday | Part::Month | Part::Date => !has_clock,
+            Part::Day => seen.last() == Some(&Part::Month),
+            // As ctime(3) writes it: elsewhere such a number is what a tool says.
+            Part::Year => has(Part::Weekday) && has(Part::Month) && has(Part::Clock) && !has(Part::Year),
+            Part::Zone => seen.last() == Some(&Part::Clock),
+            Part::Weekday | Part::Month | Part::Date | Part::Clock => !has(Part::Clock),
         };
         if !fits {
             break;
         }
-        has_clock |= part == Part::Clock;
-        has_month |= part == Part::Month;
-        (before, end) = (Some(part), from + word.len());
+        seen.push(part);
+        end = from + word.len();
     }
-    has_clock.then_some(end)
+    seen.contains(&Part::Clock).then_some(end)
 }
 
 fn part(word: &str) -> Option<Part> {
-    let is_number = is_digits(word) && matches!(word.len(), 1 | 2 | 4);
+    let is_year = word.len() == 4 && word.starts_with("20");
     let is_zone =
         ZONES.contains(&word) || word.len() == 5 && word.starts_with(['+', '-']) && is_digits(&word[1..]);
     let tests = [
         (WEEKDAYS.contains(&word.trim_end_matches(',')), Part::Weekday),
         (MONTHS.contains(&word), Part::Month),
-        (is_number, Part::Number),
+        (is_digits(word) && word.len() < 3, Part::Day),
+        (is_digits(word) && is_year, Part::Year),
         (is_date(word), Part::Date),
         (is_zone, Part::Zone),
         (is_clock(word) || is_stamp(word) || is_epoch(word), Part::Clock),
