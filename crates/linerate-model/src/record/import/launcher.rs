@@ -200,7 +200,7 @@ fn timed(line: &str) -> Option<Mark<'_>> {
     // `01O` of GitLab, `F` and `P` of the container runtime interface.
     let is_of_stream = |word: &&str| {
         let of_gitlab = word.trim_end_matches('+');
-        let of_gitlab = of_gitlab.len() == 3 && is_number(&of_gitlab[..2]) && of_gitlab.ends_with(['O', 'E']);
+        let of_gitlab = of_gitlab.len() == 3 && of_gitlab.strip_suffix(['O', 'E']).is_some_and(is_number);
         of_gitlab || ["F", "P"].contains(word)
     };
     let end = level(end).map_or(end, |word| end + 1 + word.len());
@@ -297,6 +297,14 @@ mod tests {
             "node7.example.org: ",
         ] {
             assert_eq!(left(mark).len(), 1, "{mark:?}");
+        }
+    }
+
+    #[test]
+    fn letters_of_two_bytes_are_cut_nowhere() {
+        for line in ["21:10:43 1é ping", "21:10:43 é1", "é\tü", "<1>é", "[é] ü", "21:10:43 INFO 1é"] {
+            let text = format!("{line}\n{line}\n");
+            assert!(!voices(&text).unwrap().is_empty(), "{line}");
         }
     }
 
