@@ -24,6 +24,7 @@ pub mod stream;
 pub mod trace;
 mod transfer;
 mod trial;
+mod way;
 pub mod worker;
 
 pub use crate::transport::foreign::library::this_program;

@@ -18,6 +18,7 @@ pub mod ethtool;
 pub mod firewall;
 pub mod frame_socket;
 pub mod handover;
+pub mod interposer;
 pub mod interrupt;
 pub mod libfabric;
 pub mod library;

@@ -5,11 +5,18 @@ use crate::record::{HostFacts, NotMeasured, Recording, StepRecord};
 use crate::vocabulary::{Pattern, Place, Rung};
 use core::net::{IpAddr, SocketAddr};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A fact of a host's environment: CPU, memory, kernel.
 pub fn fact<'r>(host: &'r HostFacts, name: &str) -> Option<&'r Value> {
     host.environment.host.get(name).filter(|value| !value.is_null())
+}
+
+/// The addresses of a host's interfaces, as far as they are on record.
+pub(super) fn addresses(host: &HostFacts) -> BTreeSet<IpAddr> {
+    let lists = host.environment.interfaces.values().filter_map(|facts| facts.get("addresses")?.as_array());
+    let texts = lists.flatten().filter_map(Value::as_str);
+    texts.filter_map(|text| text.split('/').next()?.parse().ok()).collect()
 }
 
 /// The address that a host's end of the first connection in the network had; none without one.

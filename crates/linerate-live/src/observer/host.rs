@@ -5,7 +5,7 @@ use super::cpu;
 use super::fact::{Fact, Facts, Source, chosen, read, shortened, text};
 use super::quota::quotas;
 use Source::{Call, Chosen, File, Key, Memory, Number, Text, Words};
-use linerate_sys::{cpu_time, probe};
+use linerate_sys::{cpu_time, interposer, probe};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -61,6 +61,7 @@ const FACTS: &[Fact] = &[
     ("cgroup.throttled", Call(throttled)),
     ("cpu.narrowed_by", Call(narrowed_by)),
     ("cgroup.memory_bytes", Call(memory_limit)),
+    ("process.interposers", Call(|| interposer::interposers().into())),
 ];
 
 /// Every fact about the machine.
@@ -79,8 +80,13 @@ pub fn machine_id() -> String {
 /// The same after every start, where the system has an identity: hashed, because machine-id(5) asks for
 /// it to be kept from the network.
 fn identity() -> Value {
-    // Before a first start it holds a word, `uninitialized`, or nothing.
-    let id = text("/etc/machine-id").filter(|id| id.len() == 32);
+    identity_of(text("/etc/machine-id"))
+}
+
+/// Before a first start the file holds a word, `uninitialized`, or nothing.
+fn identity_of(id: Option<String>) -> Value {
+    let is_id = |id: &String| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let id = id.filter(is_id).filter(|id| id.bytes().any(|byte| byte != b'0'));
     let named = id.map(|id| Sha256::digest(format!("linerate {id}")));
     named.map(|hash| hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>()).into()
 }
@@ -125,6 +131,19 @@ fn modules() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_an_identity_of_its_own_tells_a_machine() {
+        let of = |id: &str| identity_of(Some(id.into()));
+        let id = "0123456789abcdef0123456789abcdef";
+        assert_eq!(of(id), of(id));
+        assert!(of(id).as_str().is_some_and(|told| told.len() == 16 && !id.contains(told)));
+        assert_ne!(of(id), of(&id.replace('0', "1")));
+        for none in ["", "uninitialized", &"0".repeat(32), &"g".repeat(32), &id[1..]] {
+            assert!(of(none).is_null(), "{none}");
+        }
+        assert!(identity_of(None).is_null());
+    }
 
     #[test]
     fn secrets_of_the_command_line_are_hidden() {

@@ -15,7 +15,7 @@ use crate::control::{Call, Client, Notifier, gather, serve};
 use crate::lab::{FilterOrder, HostFilter, HostPort, refused_filters};
 use crate::observer::{self, Seen, Site, Watch, Watched, reassembly};
 use crate::plan::HostAddress;
-use crate::record::HostDelta;
+use crate::record::{Environment, HostDelta};
 use crate::trace::Traces;
 use crate::transport;
 use crate::workload::transfer::Transfers;
@@ -249,6 +249,14 @@ impl Agent {
         Ok(())
     }
 
+    /// What can be read about the host, with who reached it by ssh.
+    fn environment(&self) -> Environment {
+        let mut environment = observer::environment();
+        let from = self.reached.iter().map(|(_, from)| ("ssh.reached_from".into(), from.to_string().into()));
+        environment.host.extend(from);
+        environment
+    }
+
     fn hello(&self, request: &HelloRequest) -> Hello {
         Hello {
             protocol: PROTOCOL.into(),
@@ -261,7 +269,7 @@ impl Agent {
             unobserved: observer::unobserved(),
             refused: [transport::refused(&request.settings), refused_filters(&request.settings)].concat(),
             loopback6: UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_ok(),
-            environment: observer::environment(),
+            environment: self.environment(),
         }
     }
 

@@ -8,6 +8,7 @@ use super::protocol::{Hello, HelloRequest, HostSettingsRequest, LinksRequest, Li
 use super::ssh::{Program, RemoteFolder, Ssh, Told, provide_all};
 use super::standing_filter::StandingFilter;
 use super::started::{Lifeline, Started};
+use super::way::{Standing, past_proxies, past_tunnels};
 use crate::control::{Call, Check, Client};
 use crate::lab::{Lab, VirtualHost, journal};
 use crate::plan::{Coalescing, HostAddress, HostId, LinkSettings, Plan, Setting, Suite, Target};
@@ -405,12 +406,14 @@ fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec
         let from_other = reached_from.get(1 - index.min(1)).cloned().flatten();
         let id = started.id;
         let addressed = |hello: Hello| {
-            let is_alone = machines.iter().all(|machine| *machine == hello.machine);
-            // What the user says holds, and within a host no address is needed.
-            let is_said = started.planned(plan).is_some_and(|host| host.address.is_some());
+            let standing = Standing {
+                // What the user says holds, and within a host no address is needed.
+                is_said: started.planned(plan).is_some_and(|host| host.address.is_some()),
+                is_alone: machines.iter().all(|machine| *machine == hello.machine),
+                stays_within: !crosses,
+            };
             let host = addressed(started, hello, from_other, plan)?;
-            let is_met = is_alone || is_said || !crosses;
-            if is_met { Ok(()) } else { beyond_tunnels(id, &host.address) }.map(|()| host)
+            past_tunnels(id, &host.address, standing).map(|()| host)
         };
         (id, hello.and_then(addressed))
     });
@@ -427,6 +430,7 @@ fn crosses_network(plan: &Plan) -> bool {
 /// A greeting in this program's own words.
 fn spoken(id: HostId, hello: Hello) -> Result<Hello> {
     if hello.protocol == PROTOCOL {
+        past_proxies(id, &hello.environment)?;
         return Ok(hello);
     }
     let what = format!("speaks {}, this program {PROTOCOL}", hello.protocol);
@@ -441,19 +445,6 @@ fn addressed(started: Started, hello: Hello, from_other: Option<HostAddress>, pl
     let hint = format!("say it: --address {}=192.0.2.1", started.id);
     let what = format!("no address is known for host {}", started.id);
     Ok(host(started, hello, address.ok_or_else(|| Error::unavailable(what, hint))?, plan))
-}
-
-/// Refuses the address of a tunnel's end for that of a host on another machine: by ssh through a forwarded port the host
-/// sees itself at 127.0.0.1, where the others reach themselves.
-fn beyond_tunnels(id: HostId, address: &HostAddress) -> Result<()> {
-    if !address.ip.is_loopback() {
-        return Ok(());
-    }
-    let what = format!(
-        "host {id} was reached at {}, the end of a tunnel or of a forwarded port: at which address the others reach it is not known",
-        address.ip
-    );
-    Err(Error::unavailable(what, format!("say it: --address {id}=192.0.2.1")))
 }
 
 fn host(started: Started, hello: Hello, address: HostAddress, plan: &Plan) -> Host {
@@ -491,20 +482,5 @@ impl Host {
     pub fn end_towards(&self, other: Option<&HostAddress>, rung: &Rung) -> Option<HostAddress> {
         let is_v6 = other.is_some_and(HostAddress::is_ipv6) && rung.place == Place::Network;
         self.address6.clone().filter(|_| is_v6).or_else(|| self.end_of(rung))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_end_of_a_tunnel_is_no_address_of_a_host() {
-        let of = |text: &str| beyond_tunnels(HostId(1), &text.parse().unwrap());
-        assert!(of("192.0.2.1").is_ok() && of("fe80::1%eth0").is_ok());
-        for tunnel in ["127.0.0.1", "127.0.1.1", "::1"] {
-            let refused = of(tunnel).unwrap_err();
-            assert!(refused.to_string().contains("end of a tunnel"), "{refused}");
-        }
     }
 }

@@ -162,7 +162,8 @@ fn head(text: &str, most: usize) -> &str {
 /// The lines of the recordings of a file, one a run, but for the last line of each, which says how it ended.
 pub fn import(bytes: &[u8], given: &Given) -> Result<Vec<Vec<Event>>, Refusal> {
     let mut decoded = encoding::decoded(bytes, &given.file)?;
-    let mut voices = launcher::voices(&decoded.text)?;
+    let plain = launcher::without_colours(&decoded.text);
+    let mut voices = launcher::voices(&plain)?;
     for (_, text) in &mut voices {
         exponent::mend(text, &mut decoded.doubts);
     }
@@ -212,7 +213,8 @@ pub fn import(bytes: &[u8], given: &Given) -> Result<Vec<Vec<Event>>, Refusal> {
 /// The tool whose output a file is, where one is recognised.
 pub fn tool_of(bytes: &[u8]) -> Option<&'static str> {
     let decoded = encoding::decoded(bytes, "").ok()?;
-    let voices = launcher::voices(&decoded.text).ok()?;
+    let plain = launcher::without_colours(&decoded.text);
+    let voices = launcher::voices(&plain).ok()?;
     let knows = |importer: &&Importer| voices.iter().any(|(_, text)| (importer.recognises)(text));
     IMPORTERS.iter().find(knows).map(|importer| importer.tool)
 }

@@ -242,6 +242,22 @@ pub const WARNINGS: &[Warning] = &[
         hint: "name the interface, with --set socket.interface=NAME, or let that host be the one that listens: --connect",
     },
     Warning {
+        code: "reached-through",
+        meaning: "ssh came to a host from an address that the other host has not: through a jump host, a proxy or a translation",
+        rule: "SSH_CONNECTION there names an address of no interface of the host that called, and no --address was given",
+        source: "ssh(1), under ENVIRONMENT; ProxyJump and ProxyCommand, ssh_config(5)",
+        weight: Weight::Seen,
+        hint: "see that the address is the host's on the network that is meant; else say it: --address b=192.0.2.1",
+    },
+    Warning {
+        code: "interposed",
+        meaning: "a library stands between the program and the kernel's sockets: what it does is part of each number",
+        rule: "a host finds socket calls in another file than the C library",
+        source: "dlsym(3), dladdr(3); LD_PRELOAD and /etc/ld.so.preload, ld.so(8)",
+        weight: Weight::Changed,
+        hint: "measure without it too: env -u LD_PRELOAD linerate; calls that it does not take over go to the kernel",
+    },
+    Warning {
         code: "polls-missed",
         meaning: "polls were not answered before their deadline, and a round with such a one lasts until then",
         rule: "a poll of a trial that was given up",

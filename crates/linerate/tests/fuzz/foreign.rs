@@ -12,7 +12,7 @@ use std::sync::Mutex;
 const INPUTS: u64 = 150;
 
 /// What a launcher, and what keeps the output of services, puts before lines, of each kind that is known.
-const MARKS: [&str; 7] = [
+const MARKS: [&str; 12] = [
     "[1,0]<stdout>:",
     "[0] ",
     "0: ",
@@ -20,6 +20,11 @@ const MARKS: [&str; 7] = [
     "[pod/a-1/b] ",
     "2026-11-27T09:00:00.123456789Z ",
     "Nov 27 09:00:00 host iperf3[4711]: ",
+    "2026-11-27T09:00:00+0000 host iperf3[4711]: ",
+    "2026-11-27T09:00:00.123456+00:00 host iperf3[4711]: ",
+    "[2026-11-27 09:00:00] ",
+    "Nov 27 09:00:00 ",
+    "node7: ",
 ];
 
 /// Valid files, and the tool that they are of; none where launchers marked the lines of any, or several wrote them. Of the

@@ -1,12 +1,13 @@
 //! What concerns the whole run.
 
 use super::{Context, Finding};
-use crate::diagnosis::facts::{fact, used_address};
+use crate::diagnosis::facts::{addresses, fact, used_address};
 use crate::diagnosis::planted::lab_faults;
 use crate::plan::HostId;
 use crate::record::{HostFacts, StepRecord};
 use crate::unit::Nanoseconds;
 use crate::vocabulary::Place;
+use core::net::IpAddr;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +16,8 @@ pub(super) fn findings(context: &Context) -> Vec<Finding> {
         shared_cpus(context),
         one_cpu(context),
         other_address(context),
+        reached_through(context),
+        interposed(context),
         fault(context),
         restarted(context),
         clock_set(context),
@@ -109,6 +112,39 @@ fn other_address(context: &Context) -> Option<Finding> {
     let detail = format!("host {host} was to use {asked}, and its bytes left from {used}");
     let evidence = json!({ "host": host, "asked": asked.to_string(), "used": used.to_string() });
     Some(Finding::new("other-address", None, detail, evidence))
+}
+
+/// A host that ssh reached from where the other one is not: data goes straight between them, and that may be another way.
+fn reached_through(context: &Context) -> Option<Finding> {
+    let recording = context.recording;
+    let is_said = |id: HostId| {
+        let plan = recording.plan();
+        plan.is_some_and(|plan| plan.hosts.iter().any(|host| host.id == id && host.address.is_some()))
+    };
+    let [caller, host] = recording.hosts.as_slice() else { return None };
+    let from = fact(host, "ssh.reached_from")?.as_str()?;
+    let ip: IpAddr = from.split('%').next()?.parse().ok()?;
+    let has_none = addresses(caller).is_empty();
+    if caller.reached != "local" || has_none || addresses(caller).contains(&ip) || is_said(host.host) {
+        return None;
+    }
+    let detail =
+        format!("ssh came to host {} from {from}, which is no address of host {}", host.host, caller.host);
+    Some(Finding::new("reached-through", None, detail, json!({ "host": host.host, "from": from })))
+}
+
+/// Hosts on which another library answers what the kernel's sockets are asked.
+fn interposed(context: &Context) -> Option<Finding> {
+    let files = |host: &HostFacts| {
+        let files = fact(host, "process.interposers").and_then(Value::as_array).cloned().unwrap_or_default();
+        let files: Vec<String> = files.iter().filter_map(Value::as_str).map(String::from).collect();
+        (!files.is_empty()).then_some((host.host, files))
+    };
+    let all: Vec<(HostId, Vec<String>)> = context.recording.hosts.iter().filter_map(files).collect();
+    let said: Vec<String> =
+        all.iter().map(|(host, files)| format!("{} on host {host}", files.join(", "))).collect();
+    let hosts: Vec<Value> = all.iter().map(|(host, files)| json!({ "host": host, "files": files })).collect();
+    (!said.is_empty()).then(|| Finding::new("interposed", None, said.join("; "), json!({ "hosts": hosts })))
 }
 
 fn fault(context: &Context) -> Option<Finding> {

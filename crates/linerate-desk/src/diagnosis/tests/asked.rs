@@ -3,6 +3,7 @@
 use super::*;
 use crate::plan::PlannedHost;
 use crate::record::Tally;
+use serde_json::json;
 
 #[test]
 fn another_address_than_was_named_is_told() {
@@ -31,4 +32,34 @@ fn polls_that_were_given_up_are_told() {
     };
     assert_eq!(missed(1), network_only("polls-missed"));
     assert_eq!(missed(0), []);
+}
+
+#[test]
+fn a_host_that_was_reached_through_another_is_told() {
+    let reached = |from: &'static str, said: Option<&'static str>| {
+        added(move |recording| {
+            recording.hosts[0].reached = "local".into();
+            let own = recording.hosts[0].environment.interfaces.entry("eth0".into()).or_default();
+            own.insert("addresses".into(), json!(["10.0.0.1/24", "fe80::1/64"]));
+            recording.hosts[1].environment.host.insert("ssh.reached_from".into(), json!(from));
+            let plan = &mut recording.header.as_mut().unwrap().plan;
+            plan.hosts = PlannedHost::first(2);
+            plan.hosts[1].address = said.map(|said| said.parse().unwrap());
+        })
+    };
+    assert_eq!(reached("192.0.2.7", None), [("reached-through", "run".to_owned())]);
+    assert_eq!(reached("192.0.2.7", Some("10.0.0.2")), []);
+    assert_eq!(reached("10.0.0.1", None), []);
+    assert_eq!(reached("fe80::1%eth0", None), []);
+}
+
+#[test]
+fn a_library_between_program_and_kernel_is_told() {
+    let with = |files: serde_json::Value| {
+        added(|recording| {
+            recording.hosts[1].environment.host.insert("process.interposers".into(), files);
+        })
+    };
+    assert_eq!(with(json!(["/usr/lib/libvma.so"])), [("interposed", "run".to_owned())]);
+    assert_eq!(with(json!([])), []);
 }

@@ -1,11 +1,15 @@
 //! What a launcher puts before each line of its ranks: `[1,0]<stdout>:` of Open MPI's --tag-output, `[0] ` of MPICH's -l,
 //! `0: ` of srun's -l, `NAME: ` of pdsh and clush; and what keeps the output of services: `NAME | ` of docker compose,
-//! `[pod/NAME/CONTAINER] ` of kubectl, a time as docker, kubectl and ts write it, a line's head in the journal.
+//! `[pod/NAME/CONTAINER] ` of kubectl, a time as docker, kubectl and ts write it, a line's head in the journal, NAME and a tab of
+//! parallel; and the colours of a terminal.
+
+mod time;
 
 use super::{Read, failed, refuse};
 use crate::vocabulary::TOOLS;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use time::{time, uptime};
 
 /// What of a line's beginning is a launcher's.
 #[derive(Clone, Copy, PartialEq)]
@@ -26,8 +30,8 @@ const MARKS: [(Reader, bool); 9] = [
     (composed, false),
     (podded, true),
     (logged, false),
-    (stamped, false),
-    (dated, false),
+    (timed, false),
+    (tabbed, false),
     (called, false),
 ];
 
@@ -36,6 +40,26 @@ const MOST_MARKS: usize = 3;
 
 /// A text is kept once a name: no more bytes than that.
 const MOST_BYTES: usize = 64 << 20;
+
+/// A text with blanks in place of what colours a terminal (`ESC [ 36 m`): docker compose and others write it into files too.
+pub(super) fn without_colours(text: &str) -> Cow<'_, str> {
+    const START: &str = "\u{1b}[";
+    if !text.contains(START) {
+        return text.into();
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(START) {
+        let (before, colour) = rest.split_at(at);
+        let of_colour = |byte: u8| byte.is_ascii_digit() || byte == b';';
+        let end = START.len() + colour[START.len()..].bytes().take_while(|byte| of_colour(*byte)).count();
+        let end = end + usize::from(colour[end..].starts_with(['m', 'K']));
+        plain += before;
+        plain.extend(std::iter::repeat_n(' ', end));
+        rest = &colour[end..];
+    }
+    (plain + rest).into()
+}
 
 /// A text with blanks in place of what is a launcher's, so that what stands in it stays where it was. Only where most lines
 /// have one: a tool's own lines may look so too. One a name, where lines of several are mixed.
@@ -137,8 +161,9 @@ fn numbered(line: &str) -> Option<Mark<'_>> {
 /// `client-1  | `, with blanks that align the names.
 fn composed(line: &str) -> Option<Mark<'_>> {
     let (before, rest) = line.split_once('|')?;
-    let name = before.trim_end();
-    (name.len() < before.len() && is_name(name) && (rest.is_empty() || rest.starts_with(' ')))
+    // Blanks stand there for a colour, too.
+    let name = before.trim();
+    (before.ends_with(' ') && is_name(name) && (rest.is_empty() || rest.starts_with(' ')))
         .then_some(Mark { bytes: before.len() + 1, name: Some(name) })
 }
 
@@ -164,61 +189,130 @@ fn called(line: &str) -> Option<Mark<'_>> {
     .then_some(Mark { bytes: name.len() + 1, name: Some(name) })
 }
 
-/// `2026-11-27T09:00:00.123456789Z ` of docker logs -t and kubectl logs --timestamps (RFC 3339).
-fn stamped(line: &str) -> Option<Mark<'_>> {
-    let time = line.split(' ').next()?;
-    let (day, clock) = time.split_once('T')?;
-    (is_day(day) && is_clock(clock)).then_some(plain(time.len()))
-}
-
-/// `[2026-11-27 09:00:00] ` of ts(1) and of those who write so, also without the brackets.
-fn dated(line: &str) -> Option<Mark<'_>> {
-    let open = usize::from(line.starts_with('['));
-    let (day, rest) = line[open..].split_once([' ', 'T'])?;
-    let end = rest.find([']', ' ']).unwrap_or(rest.len());
-    let close = usize::from(rest[end..].starts_with(']'));
-    (is_day(day) && is_clock(&rest[..end]) && open == close)
-        .then_some(plain(open + day.len() + 1 + end + close))
-}
-
-/// `Nov 27 09:00:00 host iperf3[4711]: ` of the journal and of syslog, also with a time of RFC 3339.
-fn logged(line: &str) -> Option<Mark<'_>> {
-    const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    let (head, _) = line.split_once(": ").or(line.strip_suffix(':').map(|head| (head, "")))?;
-    let mut words = head.split_whitespace().peekable();
-    let first = words.next()?;
-    let is_time = match first.split_once('T') {
-        Some((day, clock)) if is_day(day) => is_clock(clock),
-        _ => {
-            let (day, clock) = (words.next()?, words.next()?);
-            first.len() == 3
-                && MONTHS.contains(first)
-                && is_number(day)
-                && clock.len() == 8
-                && is_clock(clock)
-        }
+/// A time of docker logs -t, kubectl logs --timestamps, ts(1) and others, and what a container engine or a CI service says of
+/// the stream behind it, or how grave the line is.
+fn timed(line: &str) -> Option<Mark<'_>> {
+    const LEVELS: [&str; 9] =
+        ["TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING", "ERROR", "stdout", "stderr"];
+    let end = time(line)?;
+    let word = |at: usize| line[at..].strip_prefix([' ', '\t'])?.split([' ', '\t']).next();
+    let level = |at: usize| word(at).filter(|word| LEVELS.contains(&word.trim_matches(['[', ']', ':'])));
+    // `01O` of GitLab, `F` and `P` of the container runtime interface.
+    let is_of_stream = |word: &&str| {
+        let of_gitlab = word.trim_end_matches('+');
+        let of_gitlab = of_gitlab.len() == 3 && of_gitlab.strip_suffix(['O', 'E']).is_some_and(is_number);
+        of_gitlab || ["F", "P"].contains(word)
     };
+    let end = level(end).map_or(end, |word| end + 1 + word.len());
+    Some(plain(word(end).filter(is_of_stream).map_or(end, |word| end + 1 + word.len())))
+}
+
+/// `Nov 27 09:00:00 host iperf3[4711]: ` of the journal and of syslog, with a time of any form.
+fn logged(line: &str) -> Option<Mark<'_>> {
+    let (priority, rest) = priority(line);
+    let end = time(rest).or_else(|| uptime(rest))?;
+    // RFC 5424 has host, program, process, message and data, and no colon.
+    if line[..priority].ends_with(' ') {
+        let mut words = rest[end..].match_indices(' ').map(|(at, _)| at);
+        return words.nth(5).map(|at| plain(priority + end + at));
+    }
+    let told = &rest[end..];
+    let (head, _) = told.split_once(": ").or(told.strip_suffix(':').map(|head| (head, "")))?;
     // Host and program follow, and nothing else.
-    (is_time && words.count() == 2).then_some(plain(head.len() + 1))
+    (head.split_whitespace().count() == 2).then_some(plain(priority + end + head.len() + 1))
 }
 
-fn is_day(text: &str) -> bool {
-    (text.len(), digits(text), text.matches('-').count()) == (10, 8, 2)
+/// Splits `<14>` and `<14>1 ` off, the priority and version of syslog.
+fn priority(line: &str) -> (usize, &str) {
+    let number =
+        line.strip_prefix('<').and_then(|rest| rest.split_once('>')).filter(|(number, _)| is_number(number));
+    number.map_or((0, line), |(number, rest)| {
+        let version = if rest.starts_with("1 ") { 2 } else { 0 };
+        (number.len() + 2 + version, &rest[version..])
+    })
 }
 
-fn is_clock(text: &str) -> bool {
-    text.is_ascii() && text.len() >= 8 && digits(&text[..8]) == 6 && text[..8].matches(':').count() == 2
-}
-
-fn digits(text: &str) -> usize {
-    text.bytes().filter(u8::is_ascii_digit).count()
+/// `node7` and a tab, of parallel --tag.
+fn tabbed(line: &str) -> Option<Mark<'_>> {
+    let (name, _) = line.split_once('\t')?;
+    let is_host = name.bytes().any(|byte| byte.is_ascii_alphabetic()) || name.split('.').count() == 4;
+    (is_name(name) && is_host).then_some(Mark { bytes: name.len() + 1, name: Some(name) })
 }
 
 fn is_name(text: &str) -> bool {
-    let of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.@".contains(&byte);
     !text.is_empty() && text.bytes().all(of_name)
 }
 
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.len() < 8 && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is left of the lines of a tool behind a mark, a voice each.
+    fn left(mark: &str) -> Vec<(Option<String>, String)> {
+        let lines = [
+            "PING 127.0.0.1 (127.0.0.1) 56(84) bytes",
+            "",
+            "64 bytes from 127.0.0.1: icmp_seq=1",
+            "{ \"a\": 1 }",
+        ];
+        let text: String = lines.iter().map(|line| format!("{mark}{line}\n")).collect();
+        let plain = without_colours(&text);
+        assert_eq!(plain.len(), text.len());
+        let voices = voices(&plain).unwrap();
+        let trimmed = |text: &str| text.lines().map(|line| line.trim().to_owned() + "\n").collect::<String>();
+        let expected = lines.map(|line| format!("{line}\n")).concat();
+        voices.iter().for_each(|(_, text)| assert_eq!(trimmed(text), expected, "{mark:?}"));
+        voices.into_iter().map(|(name, text)| (name, text.into_owned())).collect()
+    }
+
+    #[test]
+    fn marks_of_journals_services_and_terminals_are_no_part() {
+        for mark in [
+            "Nov 27 21:10:43 ",
+            "00:00:01 ",
+            "1732741843.123456 ",
+            "[21:10:43] ",
+            "[2026-11-27 21:10:43] ",
+            "27.11.2026 21:10:43 ",
+            "1732741843.123456 node7 iperf3[4711]: ",
+            "[  123.456789] node7 iperf3[4711]: ",
+            "Fri 2026-11-27 21:10:43 UTC node7 iperf3[4711]: ",
+            "Nov 27 21:10:43.123456 node7 iperf3[4711]: ",
+            "2026-11-27T21:10:43+0000 node7 iperf3[4711]: ",
+            "<14>Nov 27 21:10:43 node7 iperf3: ",
+            "<14>1 2026-11-27T21:10:43.003Z node7 iperf3 4711 - - ",
+            "2026-11-27T09:00:00.123456789+00:00 stdout F ",
+            "2026-11-27T09:00:00.123456Z 01O ",
+            "2026-11-27 21:10:43,123 INFO ",
+            "node7\t",
+            "svc_c.1.x0y1z2@node7    | ",
+            "\u{1b}[36mclient-1  |\u{1b}[0m ",
+            "\u{1b}[1;36mclient-1  |\u{1b}[0m 2026-11-27T09:00:00Z ",
+            "root@node7: ",
+            "node7.example.org: ",
+        ] {
+            assert_eq!(left(mark).len(), 1, "{mark:?}");
+        }
+    }
+
+    #[test]
+    fn letters_of_two_bytes_are_cut_nowhere() {
+        for line in ["21:10:43 1é ping", "21:10:43 é1", "é\tü", "<1>é", "[é] ü", "21:10:43 INFO 1é"] {
+            let text = format!("{line}\n{line}\n");
+            assert!(!voices(&text).unwrap().is_empty(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_colour_that_breaks_off_stays_a_text() {
+        for text in ["\u{1b}[", "a\u{1b}[36", "\u{1b}[é", "\u{1b}[31;1mä\u{1b}[0m"] {
+            assert_eq!(without_colours(text).len(), text.len());
+        }
+        assert_eq!(without_colours("\u{1b}[31mred\u{1b}[0m"), "     red    ");
+    }
 }

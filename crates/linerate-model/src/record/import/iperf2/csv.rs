@@ -186,3 +186,37 @@ fn round_trips(lines: &[Line], draft: &mut Draft) {
         times.rows(&bounce::named(&shared, None), "bbcnt, bbavg, bbmin, bbmax, bbstdev", draft);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Event;
+    use crate::record::import::{Given, Refusal, import};
+
+    fn read(text: &str) -> std::result::Result<Vec<Vec<Event>>, Refusal> {
+        import(text.as_bytes(), &Given::default())
+    }
+
+    /// A line of a test of one second with so many bits in it.
+    fn line(at: usize, bits: u32) -> String {
+        format!("20261127211043.000,10.0.0.1,5001,10.0.0.2,5001,4,{at}.0-{}.0,{},{bits}\n", at + 1, bits / 8)
+    }
+
+    #[test]
+    fn more_lines_than_any_run_has_are_refused() {
+        let text: String = (0..=MOST).map(|at| line(at, 8)).collect();
+        let refusal = read(&text).unwrap_err();
+        assert!(refusal.what.contains("more than 200000 lines"), "{refusal}");
+    }
+
+    #[test]
+    fn few_bytes_may_be_those_of_a_bounceback() {
+        let doubts = |bits| {
+            let Event::Source(source) = read(&line(0, bits)).unwrap().remove(0).remove(0) else {
+                panic!("a recording begins with its source")
+            };
+            source.doubts.iter().any(|doubt| doubt.contains("--bounceback"))
+        };
+        assert!(doubts(999_992) && !doubts(1_000_000));
+    }
+}
