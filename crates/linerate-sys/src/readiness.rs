@@ -72,10 +72,8 @@ impl Readiness {
     /// The same with a limit to the nanosecond, or none, on any kernel: epoll_pwait2(2) is of Linux 5.11, and
     /// epoll_wait(2) counts milliseconds. What it costs does not grow with what is watched.
     pub fn wait_ns(&mut self, limit_ns: Option<u64>) -> io::Result<impl Iterator<Item = usize> + '_> {
-        let limit = limit_ns.map(|ns| Timespec {
-            tv_sec: (ns / 1_000_000_000) as i64,
-            tv_nsec: (ns % 1_000_000_000) as _,
-        });
+        let limit = limit_ns
+            .map(|ns| Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as _ });
         let mut set = [PollFd::new(&self.epoll, PollFlags::IN)];
         self.ready.clear();
         match poll(&mut set, limit.as_ref()) {

@@ -103,7 +103,9 @@ fn a_full_queue_drops_only_what_does_not_fit() {
 /// Whoever looks only when something may be due hands on all of it in its time.
 #[test]
 fn nothing_is_due_before_it_is_to_be_looked_at() {
-    for text in ["hosts=3,rate=100Mb/s", "rate=10Mb/s,hops=3,delay=1ms", "hops=2,rate=1Gb/s,switch=cut-through"] {
+    for text in
+        ["hosts=3,rate=100Mb/s", "rate=10Mb/s,hops=3,delay=1ms", "hops=2,rate=1Gb/s,switch=cut-through"]
+    {
         let mut course = course(text);
         let (mut due, mut looks, mut crossed) = (Vec::new(), 0, 0);
         for at in 0..20 {
