@@ -202,41 +202,11 @@ fn timestamp_ns(header: &libc::msghdr) -> Option<u64> {
     Some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// Waits until one of the descriptors can be read, or the time is over; `ready` tells which can.
-pub fn wait_readable(
-    descriptors: &[BorrowedFd<'_>],
-    ready: &mut [bool],
-    timeout_ns: Option<u64>,
-) -> io::Result<()> {
-    const MOST: usize = 80;
-    let nothing = libc::pollfd { fd: -1, events: 0, revents: 0 };
-    let mut polled = [nothing; MOST];
-    let count = descriptors.len().min(ready.len()).min(MOST);
-    for (entry, descriptor) in polled.iter_mut().zip(descriptors).take(count) {
-        *entry = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    }
-    let time = timeout_ns.map(|ns| libc::timespec {
-        tv_sec: (ns / 1_000_000_000) as libc::time_t,
-        tv_nsec: (ns % 1_000_000_000) as _,
-    });
-    let time = time.as_ref().map_or(std::ptr::null(), |time| &raw const *time);
-    // SAFETY: array and time live through the call, and the array has `count` entries.
-    let answer = unsafe { libc::ppoll(polled.as_mut_ptr(), count as libc::nfds_t, time, std::ptr::null()) };
-    if answer < 0 {
-        let error = io::Error::last_os_error();
-        ready.fill(false);
-        return if is_nothing(&error) { Ok(()) } else { Err(error) };
-    }
-    for (ready, entry) in ready.iter_mut().zip(&polled).take(count) {
-        *ready = entry.revents != 0;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::net::UdpSocket;
+    use std::time::Duration;
 
     /// Loopback's frames; none, which is said, where this user may not see them.
     fn loopback() -> Option<PacketSocket> {
@@ -253,9 +223,8 @@ mod tests {
         let mut buffers = vec![vec![0; 2048]; BATCH];
         let mut arrivals = [Arrival::default(); BATCH];
         loop {
-            let mut ready = [false];
-            wait_readable(&[socket.as_fd()], &mut ready, Some(5_000_000_000)).unwrap();
-            assert_eq!(ready, [true], "the frame did not come");
+            let came = crate::socket::wait_readable(socket, Duration::from_secs(5)).unwrap();
+            assert!(came, "the frame did not come");
             let count = socket.receive(&mut buffers, &mut arrivals).unwrap();
             let mut came = buffers.iter().zip(&arrivals).take(count);
             if let Some((buffer, one)) =

@@ -1,8 +1,8 @@
 //! Waiting for several sockets at once (epoll(7)), level-triggered.
 
 use crate::{Error, Result};
-use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -68,6 +68,24 @@ impl Readiness {
         }
         Ok(self.ready.iter().map(|event| event.data.u64() as usize))
     }
+
+    /// The same with a limit to the nanosecond, or none, on any kernel: epoll_pwait2(2) is of Linux 5.11, and
+    /// epoll_wait(2) counts milliseconds. What it costs does not grow with what is watched.
+    pub fn wait_ns(&mut self, limit_ns: Option<u64>) -> io::Result<impl Iterator<Item = usize> + '_> {
+        let limit = limit_ns
+            .map(|ns| Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as _ });
+        let mut set = [PollFd::new(&self.epoll, PollFlags::IN)];
+        self.ready.clear();
+        match poll(&mut set, limit.as_ref()) {
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) => {
+                let room = rustix::buffer::spare_capacity(&mut self.ready);
+                epoll::wait(&self.epoll, room, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(self.ready.iter().map(|event| event.data.u64() as usize))
+    }
 }
 
 // SAFETY: an event's data is a number of ours here, never a pointer.
@@ -84,6 +102,19 @@ mod tests {
     use super::*;
     use std::io::Write;
     use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn a_wait_ends_at_its_nanosecond_or_with_what_came() {
+        let (mut near, far) = UnixStream::pair().unwrap();
+        let mut readiness = Readiness::new(4).unwrap();
+        readiness.watch(&far, 3, Until::Readable).unwrap();
+        let began = std::time::Instant::now();
+        assert_eq!(readiness.wait_ns(Some(200_000)).unwrap().count(), 0);
+        assert!(began.elapsed() >= Duration::from_micros(200));
+        near.write_all(b"x").unwrap();
+        assert_eq!(readiness.wait_ns(None).unwrap().collect::<Vec<_>>(), [3]);
+        assert_eq!(readiness.wait_ns(Some(0)).unwrap().collect::<Vec<_>>(), [3], "until it is read");
+    }
 
     #[test]
     fn only_what_is_ready_is_told() {

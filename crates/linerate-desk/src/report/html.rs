@@ -18,6 +18,7 @@ mod tables;
 
 use super::draw::{self, CHARTS, LIBRARY};
 use super::figure::{Figure, Sheet, figures};
+use super::note::whole_numbers;
 use super::shape::Shows;
 use super::text::heading;
 use crate::Result;
@@ -139,7 +140,7 @@ fn answer(sheet: &Sheet) -> Markup {
     html! {
         p.answer {
             @if !sheet.label.is_empty() { span.label { (sheet.label) } " " }
-            (sheet.report.sentence)
+            (whole_numbers(&sheet.report.sentence))
         }
     }
 }

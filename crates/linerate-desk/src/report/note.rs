@@ -327,6 +327,11 @@ pub(super) fn lines(notes: &[(String, String)], width: usize) -> Vec<String> {
     table.lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
+/// The text with its per cents on the line of their numbers.
+pub(super) fn whole_numbers(text: &str) -> String {
+    text.replace(" %", "\u{a0}%")
+}
+
 #[cfg(test)]
 mod tests {
     use super::clipped;

@@ -28,6 +28,11 @@ pub fn may_be_restarted(error: &Error) -> bool {
 }
 
 impl Runner<'_> {
+    /// Whether a host of many hangs: it gets a new agent, or the others go on without it.
+    pub(super) fn is_one_of_many_silent(&self, error: &Error) -> bool {
+        self.plan.may_lose_hosts() && matches!(error.cause(), Error::Peer { .. })
+    }
+
     /// Says with the first step after it that a host was started anew.
     pub(super) fn tell_restarted(&mut self, events: &mut [Event]) {
         for record in events.iter_mut() {

@@ -3,7 +3,7 @@
 use super::{Figure, Mark, Point, Sheet, Unit, bars, style};
 use crate::plan::HostId;
 use crate::report::LadderEntry;
-use crate::report::note::name;
+use crate::report::note::{name, whole_numbers};
 use crate::statistic::Estimate;
 use crate::unit::{BitRate, percent};
 
@@ -79,11 +79,6 @@ fn loss(row: usize, entry: &LadderEntry, below: &LadderEntry) -> Option<Point> {
     let word = if gains { "gains" } else { "loses" };
     let share = share(kept.median);
     Some(Point::bar(row, estimate).noted(whole_numbers(&format!("{word} {share} of {}{interval}", below.id))))
-}
-
-/// The text with its per cents on the line of their numbers.
-fn whole_numbers(text: &str) -> String {
-    text.replace(" %", "\u{a0}%")
 }
 
 /// What bounds the topmost layer of the chain.

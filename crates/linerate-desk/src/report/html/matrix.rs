@@ -2,6 +2,7 @@
 
 use crate::report::Sheet;
 use crate::report::matrix::{groups_found, said, sent_again};
+use crate::report::note::whole_numbers;
 use crate::report::shape::{CellEntry, MatrixHostEntry, MatrixReport};
 use crate::unit::{BitRate, Nanoseconds, percent};
 use maud::{Markup, html};
@@ -116,12 +117,12 @@ fn named(matrix: &MatrixReport) -> Markup {
         @if !matrix.named.is_empty() {
             ul.named {
                 @for one in &matrix.named {
-                    li { (said(one)) @if !one.likely.is_empty() { " It has what most others have not, which may be why and is no proof: " (one.likely.join("; ")) "." } }
+                    li { (whole_numbers(&said(one))) @if !one.likely.is_empty() { " It has what most others have not, which may be why and is no proof: " (one.likely.join("; ")) "." } }
                 }
             }
         }
         @if let Some(found) = groups_found(matrix) { p { (found) } }
-        @if let Some(again) = sent_again(matrix) { p { (again) } }
+        @if let Some(again) = sent_again(matrix) { p { (whole_numbers(&again)) } }
         @for one in &matrix.failed { p { (one.from) " to " (one.to) " passed nothing: " (one.why) "." } }
         @if let Some(doubt) = &matrix.doubt { p { "What it would take: " (doubt.takes) "." } }
     }
@@ -178,7 +179,11 @@ fn heat_map(title: &str, map: &Map, matrix: &MatrixReport) -> Markup {
                 svg.map viewBox=(view) width=(side.min(1000)) role="img" aria-label=(format!("{title}; the table of the data has the same numbers")) {
                     @for (at, host) in hosts.iter().enumerate().filter(|_| is_named) {
                         text x=(names - 5) y=(names + cell * at + cell / 2 + 4) text-anchor="end" { (short(&host.name)) }
-                        text transform=(format!("translate({} {}) rotate(-90)", names + cell * at + cell / 2 + 4, names - 5)) { (short(&host.name)) }
+                        @if longest * LETTER <= cell {
+                            text x=(names + cell * at + cell / 2) y=(names - 5) text-anchor="middle" { (short(&host.name)) }
+                        } @else {
+                            text transform=(format!("translate({} {}) rotate(-90)", names + cell * at + cell / 2 + 4, names - 5)) { (short(&host.name)) }
+                        }
                     }
                     @for (from, to, colour, text) in &cells {
                         rect x=(names + cell * to) y=(names + cell * from) width=(cell - 1) height=(cell - 1) fill=(colour) { title { (text) } }
@@ -202,19 +207,21 @@ fn short(name: &str) -> String {
 
 fn hosts(title: &str, matrix: &MatrixReport) -> Markup {
     let share = |share: Option<f64>| share.map_or(String::new(), |share| format!("{:.0} %", 100.0 * share));
+    let has_groups = matrix.hosts.iter().any(|host| host.group.is_some());
+    let has_lost = matrix.hosts.iter().any(|host| host.failed.is_some());
     html! {
         div.scroll tabindex="0" role="region" aria-label=(title) {
             table {
                 caption { (title) ". Shares are of the usual: the median of a host's row or column, without what its partners do. Of round trips more is slower." }
                 thead { tr {
-                    th scope="col" { "Host" } th scope="col" { "Group" } th.number scope="col" { "Sends" } th.number scope="col" { "Receives" }
-                    th.number scope="col" { "Round trips" } th.number scope="col" { "Sent to" } th.number scope="col" { "Had from" } th scope="col" { "Left out" }
+                    th scope="col" { "Host" } @if has_groups { th scope="col" { "Group" } } th.number scope="col" { "Sends" } th.number scope="col" { "Receives" }
+                    th.number scope="col" { "Round trips" } th.number scope="col" { "Sent to" } th.number scope="col" { "Had from" } @if has_lost { th scope="col" { "Left out" } }
                 } }
                 tbody { @for host in order(matrix) {
                     tr {
-                        th scope="row" { (host.name) } td { (host.group.as_deref().unwrap_or("")) }
+                        th scope="row" { (host.name) } @if has_groups { td { (host.group.as_deref().unwrap_or("")) } }
                         td.number { (share(host.sends)) } td.number { (share(host.receives)) } td.number { (share(host.round_trips)) }
-                        td.number { (host.sent_to) } td.number { (host.had_from) } td { (host.failed.as_deref().unwrap_or("")) }
+                        td.number { (host.sent_to) } td.number { (host.had_from) } @if has_lost { td { (host.failed.as_deref().unwrap_or("")) } }
                     }
                 } }
             }

@@ -11,7 +11,7 @@ use crate::record::LinkAudit;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 
 /// A packet that is held back waits until so many later ones have passed it: a receiver of TCP then takes it
 /// for lost (RFC 5681, section 3.2; n-reordering of RFC 4737).
@@ -45,6 +45,7 @@ enum What {
 #[derive(Debug)]
 struct Event {
     at_ns: f64,
+    look_ns: u64,
     order: u64,
     what: What,
 }
@@ -67,6 +68,9 @@ pub struct Course {
     held: Vec<Vec<Held>>,
     adapters: Adapters,
     events: BinaryHeap<Event>,
+    /// When somebody must look, and the event for which: one that only comes to a further link hands nothing on before
+    /// that link has passed its first packet.
+    looks: BTreeSet<(u64, u64)>,
     order: u64,
     random: ChaCha8Rng,
     /// Packets that at least one later packet overtook.
@@ -85,6 +89,7 @@ impl Course {
             held: wiring.routes.iter().map(|_| Vec::new()).collect(),
             adapters: Adapters::new(wiring.hosts, wiring.coalescing),
             events: BinaryHeap::new(),
+            looks: BTreeSet::new(),
             order: 0,
             random: ChaCha8Rng::seed_from_u64(seed),
             reordered: 0,
@@ -104,7 +109,8 @@ impl Course {
     /// Adds what has arrived by now, in the order of its time.
     pub fn due(&mut self, now_ns: f64, due: &mut Vec<Due>) {
         while self.events.peek().is_some_and(|event| event.at_ns <= now_ns) {
-            let Some(Event { at_ns, what, .. }) = self.events.pop() else { return };
+            let Some(Event { at_ns, look_ns, order, what }) = self.events.pop() else { return };
+            self.looks.remove(&(look_ns, order));
             match what {
                 What::Crosses(flight, place) => self.cross(flight, place),
                 What::Arrives(flight) => self.arrive(flight, at_ns, due),
@@ -117,9 +123,9 @@ impl Course {
         }
     }
 
-    /// When something happens next.
+    /// When something may be due next: not before.
     pub fn next_ns(&self) -> Option<f64> {
-        self.events.peek().map(|event| event.at_ns)
+        self.looks.first().map(|(at_ns, _)| *at_ns as f64)
     }
 
     /// How many flights are somewhere.
@@ -140,8 +146,17 @@ impl Course {
     }
 
     fn add(&mut self, at_ns: f64, what: What) {
+        let passing_ns = match &what {
+            What::Crosses(flight, place) => {
+                let link = self.routes[flight.from * self.hosts + flight.to].get(*place);
+                link.map_or(0.0, |link| self.links[*link].first_out_ns(flight))
+            }
+            _ => 0.0,
+        };
         self.order += 1;
-        self.events.push(Event { at_ns, order: self.order, what });
+        let look_ns = (at_ns + passing_ns) as u64;
+        self.looks.insert((look_ns, self.order));
+        self.events.push(Event { at_ns, look_ns, order: self.order, what });
     }
 
     /// Takes a flight over the links from this one on, up to the next at which it may have to wait: others

@@ -83,6 +83,21 @@ impl Link {
         self.byte_ns.is_some()
     }
 
+    /// How long the shortest packet of a flight takes here, before which none of them is at the next place.
+    pub fn first_out_ns(&self, flight: &Flight) -> f64 {
+        let last = flight.all_bytes() - flight.wire_bytes(flight.segments.len().saturating_sub(1));
+        let shortest = flight.wire_bytes(1).min(last);
+        self.byte_ns.map_or(0.0, |byte_ns| self.head_ns(shortest * byte_ns, byte_ns))
+    }
+
+    /// When the next place begins with a packet that takes so long here.
+    fn head_ns(&self, frame_ns: f64, byte_ns: f64) -> f64 {
+        match self.switching {
+            Switching::StoreAndForward => frame_ns,
+            Switching::CutThrough => frame_ns.min(CUT_THROUGH_BYTES * byte_ns),
+        }
+    }
+
     /// What it did since it was last asked.
     pub fn take_counts(&mut self) -> LinkAudit {
         LinkAudit { link: self.name.clone(), ..std::mem::take(&mut self.counts) }
@@ -149,11 +164,7 @@ impl Link {
             let mut piece = flight.part(start..(start + most).min(count));
             let before = begin + flight.wire_bytes(start) * byte_ns;
             let frame_ns = piece.wire_bytes(1) * byte_ns;
-            let head_ns = match self.switching {
-                Switching::StoreAndForward => frame_ns,
-                Switching::CutThrough => frame_ns.min(CUT_THROUGH_BYTES * byte_ns),
-            };
-            piece.first_ns = before + head_ns;
+            piece.first_ns = before + self.head_ns(frame_ns, byte_ns);
             piece.last_ns = before + piece.all_bytes() * byte_ns;
             // No bit leaves before it came: the last frame can only follow when it is here, whole where a
             // switch waits for that. A flight that came at one time came whole.

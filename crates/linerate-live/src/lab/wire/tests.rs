@@ -100,6 +100,29 @@ fn a_full_queue_drops_only_what_does_not_fit() {
     assert_eq!(links[0].queue_bytes_max, 15_140);
 }
 
+/// Whoever looks only when something may be due hands on all of it in its time.
+#[test]
+fn nothing_is_due_before_it_is_to_be_looked_at() {
+    for text in
+        ["hosts=3,rate=100Mb/s", "rate=10Mb/s,hops=3,delay=1ms", "hops=2,rate=1Gb/s,switch=cut-through"]
+    {
+        let mut course = course(text);
+        let (mut due, mut looks, mut crossed) = (Vec::new(), 0, 0);
+        for at in 0..20 {
+            course.enter(packet(60 + 70 * at, 0.0));
+        }
+        while let Some(at_ns) = course.next_ns() {
+            let before = due.len();
+            course.due(at_ns + 1.0, &mut due);
+            assert!(due[before..].iter().all(|due| due.at_ns >= at_ns - 1.0), "{text}");
+            crossed += 1;
+            looks += usize::from(due.len() > before);
+        }
+        assert_eq!(due.len(), 20, "{text}");
+        assert!(looks <= crossed && crossed < 20 * 4, "{text}: {looks} of {crossed}");
+    }
+}
+
 /// Sends packets a millisecond apart and tells the share of them that came, came twice, were reordered.
 fn shares(text: &str, super_packets: bool) -> (f64, f64, f64) {
     let mut course = course(text);
