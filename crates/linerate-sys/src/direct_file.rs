@@ -231,12 +231,14 @@ pub struct Writer {
     /// Pieces that were handed to the kernel, and how many of them, from the first on, are known to be written.
     asked: u64,
     written: u64,
+    /// Whether one failed: its answer was taken, and nothing behind it is known any more.
+    failed: bool,
 }
 
 impl Writer {
     /// A writer with its memory.
     pub fn new() -> Result<Writer> {
-        Ok(Writer { queue: Queue::new()?, asked: 0, written: 0 })
+        Ok(Writer { queue: Queue::new()?, asked: 0, written: 0, failed: false })
     }
 
     /// Room for the next piece, which is written by [`write`](Writer::write). Waits for the one that had it before.
@@ -285,6 +287,15 @@ impl Writer {
     }
 
     fn is_done(&mut self, file: &File, slot: usize) -> io::Result<()> {
+        if self.failed {
+            return Err(io::Error::other("an earlier piece was not written"));
+        }
+        let done = self.wait(file, slot);
+        self.failed = done.is_err();
+        done
+    }
+
+    fn wait(&mut self, file: &File, slot: usize) -> io::Result<()> {
         let Slot { at, bytes, is_under_way, answer } = self.queue.slots[slot];
         if !is_under_way && answer.is_none() {
             return Ok(());
@@ -372,6 +383,22 @@ mod tests {
         assert_eq!(reader.read(&direct, 0, end).unwrap().len(), PIECE);
         let error = reader.read(&direct, PIECE as u64, end).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn after_a_piece_that_failed_nothing_is_written() {
+        let Some((cached, direct)) = on_disk("failed") else { return };
+        // A descriptor that may not be written.
+        let object = format!("/proc/self/fd/{}", direct.as_raw_fd());
+        let read_only = File::open(object).unwrap();
+        let mut writer = Writer::new().unwrap();
+        writer.room(&read_only).unwrap().fill(7);
+        writer.write(&read_only, &cached, 0, PIECE).unwrap();
+        for _ in 0..2 {
+            assert!(writer.settle(&read_only).is_err());
+            assert_eq!((writer.asked(), writer.written()), (1, 0));
+        }
+        assert!(writer.room(&read_only).is_err());
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use super::host_settings::{HostSettings, LEASE};
 use super::protocol::{
     CalibrateRequest, CloseRequest, Hello, HelloRequest, HostSettingsRequest, JoinRequest, Joined,
-    LinksRequest, ListenRequest, OfferRequest, PROTOCOL, PartAnswer, TrialAnswer, TrialRequest,
+    LinksRequest, ListenRequest, OfferRequest, PROTOCOL, PartAnswer, TrialAnswer, TrialRequest, WorkerPart,
 };
 use super::worker::{SECRET, answer, lock, read};
 use crate::calibration;
@@ -18,6 +18,7 @@ use crate::plan::HostAddress;
 use crate::record::{Environment, HostDelta};
 use crate::trace::Traces;
 use crate::transport;
+use crate::workload::application::Order;
 use crate::workload::transfer::Transfers;
 use crate::{Error, Result};
 use linerate_sys::child::ChildProcess;
@@ -95,8 +96,8 @@ struct Agent {
     under_way: Arc<AtomicUsize>,
     /// Whether the kernel holds what is not of our trials.
     never_settles: AtomicBool,
-    /// The stages of a pipeline that were run here last.
-    stages: Mutex<Vec<String>>,
+    /// What workers are told of the application that they play now.
+    orders: Mutex<Vec<(u32, Order)>>,
     workers: Vec<Mutex<Client>>,
     /// Each worker, also while a trial is waited for.
     notifiers: Vec<Notifier>,
@@ -141,7 +142,7 @@ impl Agent {
             is_leased: AtomicBool::new(false),
             under_way: Arc::default(),
             never_settles: AtomicBool::new(false),
-            stages: Mutex::default(),
+            orders: Mutex::default(),
             workers,
             notifiers,
             children,
@@ -279,17 +280,21 @@ impl Agent {
 
     /// Whether all workers go on, also those that have no part in what is done now.
     fn check(&self) -> Result<()> {
-        let ended = self.children.iter().filter(|worker| worker.has_ended());
-        let death = ended.filter_map(ChildProcess::verdict).next();
-        death.map_or(Ok(()), |how| Err(self.at_its_stages(Error::died(how))))
+        let mut ended = (0..).zip(&self.children).filter(|(_, worker)| worker.has_ended());
+        let death = ended.find_map(|(number, worker)| Some((number, worker.verdict()?)));
+        death.map_or(Ok(()), |(number, how)| Err(self.at_its_stages(Error::died(how), Some(number))))
     }
 
-    /// The end of a worker, with the stages of a pipeline that it ran.
-    fn at_its_stages(&self, error: Error) -> Error {
-        match lock(&self.stages).as_deref().map(Vec::as_slice) {
-            Err(_) | Ok([]) => error,
-            Ok([one]) => error.while_it(&format!("ran the stage `{one}`")),
-            Ok(several) => error.while_it(&format!("ran the stages `{}`", several.join("`, `"))),
+    /// The end of a worker, of any where none is known, with the stages of a pipeline that it runs.
+    fn at_its_stages(&self, error: Error, worker: Option<u32>) -> Error {
+        let Ok(orders) = lock(&self.orders) else { return error };
+        let own = orders.iter().filter(|(number, _)| worker.is_none_or(|worker| worker == *number));
+        let stages: BTreeSet<String> = own.flat_map(|(_, order)| order.stages()).collect();
+        let names: Vec<String> = stages.into_iter().map(|stage| format!("`{stage}`")).collect();
+        match names.as_slice() {
+            [] => error,
+            [one] => error.while_it(&format!("ran the stage {one}")),
+            several => error.while_it(&format!("ran the stages {}", several.join(", "))),
         }
     }
 
@@ -351,8 +356,8 @@ impl Agent {
 
     /// Every worker plays its own parts.
     fn play(&self, request: &TrialRequest) -> Result<Vec<PartAnswer>> {
-        let order = request.parts.iter().find_map(|part| part.order.as_ref());
-        *lock(&self.stages)? = order.map_or(Vec::new(), |order| order.stages());
+        let order = |part: &WorkerPart| Some((part.worker, Order::clone(part.order.as_deref()?)));
+        *lock(&self.orders)? = request.parts.iter().filter_map(order).collect();
         let numbers: BTreeSet<u32> = request.parts.iter().map(|part| part.worker).collect();
         let mut workers: Vec<_> = numbers.iter().map(|number| self.worker(*number)).collect::<Result<_>>()?;
         let mut calls: Vec<(usize, Call<Vec<PartAnswer>>)> = Vec::new();
@@ -363,7 +368,10 @@ impl Agent {
         }
         let mut workers: Vec<&mut Client> = workers.iter_mut().map(|worker| &mut **worker).collect();
         let answers = gather(&mut workers, calls, WORKER_LIMIT, &|| self.check());
-        Ok(answers.map_err(|error| self.at_its_stages(error))?.into_iter().flatten().collect())
+        let answers = answers.map_err(|error| self.at_its_stages(error, None))?;
+        // Who ends from here on is not at it any more.
+        lock(&self.orders)?.clear();
+        Ok(answers.into_iter().flatten().collect())
     }
 }
 

@@ -64,16 +64,22 @@ impl Runner<'_> {
                 Err(_) => silent.push(index),
             }
         }
-        if let Target::Launched(launched) = &self.plan.target {
+        let mut gone = Vec::new();
+        if let Target::Launched(launched) = &self.plan.target
+            && !silent.is_empty()
+        {
             if self.launcher_is_gone() {
                 return Err(death);
             }
             if !launched.starts_again() {
-                let what = format!("{death}; {}", cannot_again(launched));
-                return Err(Error::Died { what, limit: None });
+                let cannot =
+                    || Error::Died { what: format!("{death}; {}", cannot_again(launched)), limit: None };
+                if !self.is_one_of_many_silent(&death) {
+                    return Err(cannot());
+                }
+                gone.extend(std::mem::take(&mut silent).into_iter().map(|index| (index, cannot())));
             }
         }
-        let mut gone = Vec::new();
         for index in silent {
             match self.await_return(index, &death) {
                 Err(Error::Interrupted) => return Err(Error::Interrupted),

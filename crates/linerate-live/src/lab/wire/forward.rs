@@ -123,6 +123,8 @@ impl Forwarder {
 
     /// What it did since it was last asked.
     pub fn audit(&mut self) -> Result<WireAudit> {
+        // What only moves on to another link is looked at no sooner than it must be: it belongs to what is told now.
+        self.hand_on();
         let (now_ns, cpu_ns) = (monotonic_ns(), thread_cpu_ns());
         for port in &self.ports {
             self.audit.unread += port.socket.drops()?;

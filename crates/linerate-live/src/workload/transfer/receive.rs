@@ -74,13 +74,17 @@ impl<'s> Receiving<'s> {
             writer: self.sink.past_cache().map(|_| Writer::new()).transpose()?,
             unwritten: VecDeque::new(),
         };
+        let came = self.come(stream, &mut by, meter, moved);
+        // Also where the stream broke: what came whole before need not come again.
+        let settled = self.settle_all(&mut by);
+        meter.lap(Part::File);
+        came.and(settled)
+    }
+
+    fn come(&self, stream: &mut Stream<'_>, by: &mut By, meter: &mut Meter, moved: &AtomicU64) -> Result<()> {
         loop {
             match stream.next(meter)? {
-                Frame::End => {
-                    self.settle_all(&mut by)?;
-                    meter.lap(Part::File);
-                    return Ok(());
-                }
+                Frame::End => return Ok(()),
                 Frame::Held { range } => self.hold(range)?,
                 Frame::Bytes { range, bytes } => {
                     let span = self.take(range)?;
@@ -90,7 +94,7 @@ impl<'s> Receiving<'s> {
                             span.bytes
                         )));
                     }
-                    self.receive(stream, (range, span), &mut by, meter, moved)?;
+                    self.receive(stream, (range, span), by, meter, moved)?;
                 }
             }
         }

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 const BLOCK: usize = 2 << 20;
 
 /// How many files of a folder the kernel is asked of at most, how much of them is in the page cache.
-const MOST_ASKED: usize = 512;
+const MOST_ASKED: u64 = 512;
 
 /// What is sent.
 pub enum Source {
@@ -85,18 +85,20 @@ impl Source {
         let whole = path.canonicalize().map_err(|e| fault::on("realpath", &shown, e))?;
         let found = whole.metadata().map_err(|e| fault::on("stat", &shown, e))?;
         let tree = Tree::open(&whole)?;
-        // As many ask the kernel as tell the share well: of ten thousand small files each answer takes as long as a file.
-        let every = tree.catalog().entries().len().div_ceil(MOST_ASKED);
-        let (mut cached, mut asked, mut files) = (Some(0.0), 0, 0_usize);
+        // Marks stand in equal distances in the bytes of all, and the files in which they fall are asked: of ten thousand small ones
+        // each answer takes as long as a file.
+        let step = tree.catalog().bytes().div_ceil(MOST_ASKED).max(1);
+        let (mut cached, mut asked, mut at) = (Some(0.0), 0, 0_u64);
         tree.each_file(|file, bytes| {
             if cold {
                 page_cache::drop_cached(file).map_err(fault::of_file)?;
             }
-            files += 1;
-            if files.is_multiple_of(every) {
-                asked += bytes;
+            let marks = (at + bytes).div_ceil(step) - at.div_ceil(step);
+            at += bytes;
+            if marks > 0 {
+                asked += marks;
                 let share = page_cache::cached_share(file).ok();
-                cached = cached.zip(share).map(|(sum, share)| sum + share * bytes as f64);
+                cached = cached.zip(share).map(|(sum, share)| sum + share * marks as f64);
             }
             Ok(())
         })?;
@@ -258,6 +260,24 @@ mod tests {
         for error in [source.is_unchanged().unwrap_err(), read.unwrap_err()] {
             assert!(error.to_string().contains("changed while it was read"), "{error}");
         }
+    }
+
+    #[test]
+    fn the_cached_share_of_a_folder_is_that_of_its_bytes() {
+        let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+        let large = folder.path().join("large");
+        for number in 0..2000 {
+            std::fs::write(folder.path().join(format!("small-{number}")), [7; 100]).unwrap();
+        }
+        std::fs::write(&large, vec![7; 8 << 20]).unwrap();
+        let file = File::open(&large).unwrap();
+        file.sync_all().unwrap();
+        page_cache::drop_cached(&file).unwrap();
+        // Where a file system keeps it all the same, both say so.
+        let of_large = page_cache::cached_share(&file).unwrap();
+        let (_, opened) = open(folder.path()).unwrap();
+        let share = opened.cached_share.unwrap();
+        assert!((share - of_large).abs() < 0.05, "{share}, of the large one {of_large}");
     }
 
     #[test]

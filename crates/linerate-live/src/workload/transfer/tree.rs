@@ -15,7 +15,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// The most entries, and bytes of their names: one message of control holds them.
-const MOST_ENTRIES: usize = 100_000;
+pub const MOST_ENTRIES: usize = 100_000;
 const MOST_BYTES_OF_NAMES: usize = 8 << 20;
 
 /// The longest path within it: `PATH_MAX` of linux/limits.h.
