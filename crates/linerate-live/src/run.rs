@@ -94,9 +94,8 @@ impl<'r> Runner<'r> {
         self.begun.elapsed().as_nanos() as u64
     }
 
-    /// Runs one step and emits what came of it, or why it failed. What ends the run is the end of a process that it
-    /// needs and that cannot be started anew, and, where there are no others to go on with, a host that does not answer
-    /// any more.
+    /// Runs one step and emits what came of it, or why it failed. What ends the run is the end of a process that it needs and that
+    /// cannot be started anew, and a host that does not answer any more where there are no others to go on with.
     pub fn step(&mut self, step: &Step, emit: &mut dyn FnMut(Event) -> Result<()>) -> Result<()> {
         match self.attempt(step, emit) {
             Err(death) if may_be_restarted(&death) || self.is_one_of_many_silent(&death) => {
