@@ -51,13 +51,15 @@ fn scan(text: &str) -> Option<usize> {
             continue;
         }
         let has = |part| seen.contains(&part);
-        let Some(part) = part(word) else { break };
+        // Each once: a line may be as long as a file, and all of it such words.
+        let Some(part) = part(word).filter(|part| !has(*part)) else { break };
         let fits = match part {
             Part::Day => seen.last() == Some(&Part::Month),
             // As ctime(3) writes it: elsewhere such a number is what a tool says.
-            Part::Year => has(Part::Weekday) && has(Part::Month) && has(Part::Clock) && !has(Part::Year),
+            Part::Year => has(Part::Weekday) && has(Part::Month) && has(Part::Clock),
             Part::Zone => seen.last() == Some(&Part::Clock),
-            Part::Weekday | Part::Month | Part::Date | Part::Clock => !has(Part::Clock),
+            Part::Weekday | Part::Month | Part::Date => !has(Part::Clock),
+            Part::Clock => true,
         };
         if !fits {
             break;
@@ -143,6 +145,15 @@ mod tests {
                 assert_eq!(time(&format!("{text}{rest}")), Some(text.len()), "{text}{rest}");
             }
         }
+    }
+
+    #[test]
+    fn a_long_line_of_words_of_a_time_is_none() {
+        for word in ["Mon ", "Nov 27 ", "Nov ", "2026-11-27 ", "Fri Nov 27 "] {
+            assert_eq!(time(&(word.repeat(1 << 20) + "21:10:43 a")), None, "{word}");
+        }
+        assert_eq!(time(&"21:10:43 ".repeat(1 << 20)), Some(8));
+        assert_eq!(time(&format!("Mon{}21:10:43", " ".repeat(1 << 20))), Some((1 << 20) + 11));
     }
 
     #[test]
