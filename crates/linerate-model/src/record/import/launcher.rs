@@ -3,10 +3,12 @@
 //! `[pod/NAME/CONTAINER] ` of kubectl, a time as docker, kubectl and ts write it, a line's head in the journal, NAME and a tab of
 //! parallel; and the colours of a terminal.
 
+mod colour;
 mod time;
 
 use super::{Read, failed, refuse};
 use crate::vocabulary::TOOLS;
+pub(super) use colour::without_colours;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use time::{time, uptime};
@@ -40,26 +42,6 @@ const MOST_MARKS: usize = 3;
 
 /// A text is kept once a name: no more bytes than that.
 const MOST_BYTES: usize = 64 << 20;
-
-/// A text with blanks in place of what colours a terminal (`ESC [ 36 m`): docker compose and others write it into files too.
-pub(super) fn without_colours(text: &str) -> Cow<'_, str> {
-    const START: &str = "\u{1b}[";
-    if !text.contains(START) {
-        return text.into();
-    }
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(START) {
-        let (before, colour) = rest.split_at(at);
-        let of_colour = |byte: u8| byte.is_ascii_digit() || byte == b';';
-        let end = START.len() + colour[START.len()..].bytes().take_while(|byte| of_colour(*byte)).count();
-        let end = end + usize::from(colour[end..].starts_with(['m', 'K']));
-        plain += before;
-        plain.extend(std::iter::repeat_n(' ', end));
-        rest = &colour[end..];
-    }
-    (plain + rest).into()
-}
 
 /// A text with blanks in place of what is a launcher's, so that what stands in it stays where it was. Only where most lines
 /// have one: a tool's own lines may look so too. One a name, where lines of several are mixed.
@@ -306,13 +288,5 @@ mod tests {
             let text = format!("{line}\n{line}\n");
             assert!(!voices(&text).unwrap().is_empty(), "{line}");
         }
-    }
-
-    #[test]
-    fn a_colour_that_breaks_off_stays_a_text() {
-        for text in ["\u{1b}[", "a\u{1b}[36", "\u{1b}[é", "\u{1b}[31;1mä\u{1b}[0m"] {
-            assert_eq!(without_colours(text).len(), text.len());
-        }
-        assert_eq!(without_colours("\u{1b}[31mred\u{1b}[0m"), "     red    ");
     }
 }
