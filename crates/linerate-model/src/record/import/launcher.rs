@@ -11,7 +11,7 @@ use crate::vocabulary::TOOLS;
 pub(super) use colour::without_colours;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use time::{time, uptime};
+use time::{time, time_and_year, uptime};
 
 /// What of a line's beginning is a launcher's.
 #[derive(Clone, Copy, PartialEq)]
@@ -24,17 +24,29 @@ struct Mark<'l> {
 /// Reads one; none where a line has none.
 type Reader = for<'l> fn(&'l str) -> Option<Mark<'l>>;
 
-/// One a launcher, and whether nothing else looks so: such a mark need not stand in most lines.
-const MARKS: [(Reader, bool); 9] = [
-    (tagged, true),
-    (bracketed, false),
-    (numbered, false),
-    (composed, false),
-    (podded, true),
-    (logged, false),
-    (timed, false),
-    (tabbed, false),
-    (called, false),
+/// In which lines a mark must stand to be one.
+#[derive(Clone, Copy)]
+enum Stands {
+    /// Nothing else looks so.
+    Anywhere,
+    InMost,
+    /// In all that the other reader marks: what a tool writes in some looks the same.
+    InAllOf(Reader),
+}
+
+/// One a launcher.
+const MARKS: [(Reader, Stands); 11] = [
+    (tagged, Stands::Anywhere),
+    (bracketed, Stands::InMost),
+    (numbered, Stands::InMost),
+    (composed, Stands::InMost),
+    (podded, Stands::Anywhere),
+    (logged, Stands::InMost),
+    (logged_by_ctime, Stands::InMost),
+    (timed_by_ctime, Stands::InAllOf(timed)),
+    (timed, Stands::InMost),
+    (tabbed, Stands::InMost),
+    (called, Stands::InMost),
 ];
 
 /// At most so many marks before a line, as of a service and of its time.
@@ -92,10 +104,16 @@ fn skip<'l>(lines: &[&'l str], skipped: &mut [usize], names: &mut [Option<&'l st
     };
     let filled: Vec<usize> =
         (0..lines.len()).filter(|at| !rest(*at, skipped[*at]).1.trim().is_empty()).collect();
-    let is_of = |(mark, is_sure): &&(Reader, bool)| {
-        let marked = filled.iter().filter(|at| mark(rest(**at, skipped[**at]).1).is_some()).count();
-        let most = marked * 10 > filled.len() * 9;
-        filled.len() > 1 && marked > 0 && (most || *is_sure)
+    let marked = |mark: Reader| filled.iter().filter(|at| mark(rest(**at, skipped[**at]).1).is_some()).count();
+    let is_of = |(mark, stands): &&(Reader, Stands)| {
+        let marks = marked(*mark);
+        let is_most = marks * 10 > filled.len() * 9;
+        let is_enough = match stands {
+            Stands::Anywhere => true,
+            Stands::InMost => is_most,
+            Stands::InAllOf(other) => is_most && marks == marked(*other),
+        };
+        filled.len() > 1 && marks > 0 && is_enough
     };
     let Some((mark, _)) = MARKS.iter().find(is_of) else { return false };
     for at in filled {
@@ -174,9 +192,17 @@ fn called(line: &str) -> Option<Mark<'_>> {
 /// A time of docker logs -t, kubectl logs --timestamps, ts(1) and others, and what a container engine or a CI service says of
 /// the stream behind it, or how grave the line is.
 fn timed(line: &str) -> Option<Mark<'_>> {
+    timed_until(time(line)?, line)
+}
+
+/// Likewise with a year at its end.
+fn timed_by_ctime(line: &str) -> Option<Mark<'_>> {
+    timed_until(time_and_year(line)?, line)
+}
+
+fn timed_until(end: usize, line: &str) -> Option<Mark<'_>> {
     const LEVELS: [&str; 9] =
         ["TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING", "ERROR", "stdout", "stderr"];
-    let end = time(line)?;
     let word = |at: usize| line[at..].strip_prefix([' ', '\t'])?.split([' ', '\t']).next();
     let level = |at: usize| word(at).filter(|word| LEVELS.contains(&word.trim_matches(['[', ']', ':'])));
     // `01O` of GitLab, `F` and `P` of the container runtime interface.
@@ -191,8 +217,17 @@ fn timed(line: &str) -> Option<Mark<'_>> {
 
 /// `Nov 27 09:00:00 host iperf3[4711]: ` of the journal and of syslog, with a time of any form.
 fn logged(line: &str) -> Option<Mark<'_>> {
+    logged_at(|rest| time(rest).or_else(|| uptime(rest)), line)
+}
+
+/// Likewise with a year at the time's end.
+fn logged_by_ctime(line: &str) -> Option<Mark<'_>> {
+    logged_at(time_and_year, line)
+}
+
+fn logged_at(time: impl Fn(&str) -> Option<usize>, line: &str) -> Option<Mark<'_>> {
     let (priority, rest) = priority(line);
-    let end = time(rest).or_else(|| uptime(rest))?;
+    let end = time(rest)?;
     // RFC 5424 has host, program, process, message and data, and no colon.
     if line[..priority].ends_with(' ') {
         let mut words = rest[end..].match_indices(' ').map(|(at, _)| at);
@@ -264,6 +299,9 @@ mod tests {
             "1732741843.123456 node7 iperf3[4711]: ",
             "[  123.456789] node7 iperf3[4711]: ",
             "Fri 2026-11-27 21:10:43 UTC node7 iperf3[4711]: ",
+            "Fri Nov 27 21:10:43 2026 ",
+            "Fri Nov 27 21:10:43 UTC 2026 ",
+            "Fri Nov 27 21:10:43 2026 node7 iperf3[4711]: ",
             "Nov 27 21:10:43.123456 node7 iperf3[4711]: ",
             "2026-11-27T21:10:43+0000 node7 iperf3[4711]: ",
             "<14>Nov 27 21:10:43 node7 iperf3: ",
@@ -279,6 +317,20 @@ mod tests {
             "node7.example.org: ",
         ] {
             assert_eq!(left(mark).len(), 1, "{mark:?}");
+        }
+    }
+
+    #[test]
+    fn a_size_behind_a_time_is_no_year() {
+        let sizes: Vec<String> = (0..20).map(|power| format!("{:<12}3.14", 1 << power)).collect();
+        let mut pings = vec!["2048 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.045 ms"; 100];
+        pings.insert(0, "PING 127.0.0.1 (127.0.0.1) 2040(2068) bytes of data.");
+        for lines in [sizes.iter().map(String::as_str).collect(), pings] {
+            for (mark, blank) in [("Fri Nov 27 21:10:43 ", 20), ("Fri Nov 27 21:10:43 2026 ", 25)] {
+                let text: String = lines.iter().map(|line| format!("{mark}{line}\n")).collect();
+                let expected: String = lines.iter().map(|line| " ".repeat(blank) + line + "\n").collect();
+                assert_eq!(voices(&text).unwrap()[0].1, expected);
+            }
         }
     }
 
