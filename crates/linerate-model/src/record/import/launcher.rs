@@ -201,8 +201,8 @@ fn timed_by_ctime(line: &str) -> Option<Mark<'_>> {
 }
 
 fn timed_until(end: usize, line: &str) -> Option<Mark<'_>> {
-    const LEVELS: [&str; 9] =
-        ["TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING", "ERROR", "stdout", "stderr"];
+    // A warning and an error may be the tool's own complaint.
+    const LEVELS: [&str; 6] = ["TRACE", "DEBUG", "INFO", "NOTICE", "stdout", "stderr"];
     let word = |at: usize| line[at..].strip_prefix([' ', '\t'])?.split([' ', '\t']).next();
     let level = |at: usize| word(at).filter(|word| LEVELS.contains(&word.trim_matches(['[', ']', ':'])));
     // `01O` of GitLab, `F` and `P` of the container runtime interface.
@@ -332,6 +332,14 @@ mod tests {
                 assert_eq!(voices(&text).unwrap()[0].1, expected);
             }
         }
+    }
+
+    #[test]
+    fn what_a_tool_complains_of_is_no_level() {
+        let text = "21:10:43 INFO a\n21:10:43 WARNING: b\n21:10:43 WARN c\n21:10:43 [ERROR] d\n";
+        let left = voices(text).unwrap().remove(0).1;
+        let left: Vec<&str> = left.lines().map(str::trim_start).collect();
+        assert_eq!(left, ["a", "WARNING: b", "WARN c", "[ERROR] d"]);
     }
 
     #[test]
