@@ -230,13 +230,30 @@ fn logged_at(time: impl Fn(&str) -> Option<usize>, line: &str) -> Option<Mark<'_
     let end = time(rest)?;
     // RFC 5424 has host, program, process, message and data, and no colon.
     if line[..priority].ends_with(' ') {
-        let mut words = rest[end..].match_indices(' ').map(|(at, _)| at);
-        return words.nth(5).map(|at| plain(priority + end + at));
+        let (data, _) = rest[end..].match_indices(' ').nth(4)?;
+        let from = end + data + 1;
+        return structured(&rest[from..]).map(|data| plain(priority + from + data));
     }
     let told = &rest[end..];
     let (head, _) = told.split_once(": ").or(told.strip_suffix(':').map(|head| (head, "")))?;
     // Host and program follow, and nothing else.
     (head.split_whitespace().count() == 2).then_some(plain(priority + end + head.len() + 1))
+}
+
+/// The bytes of a `-`, or of `[timeQuality tzKnown="1"][…]`, in whose values a backslash stands before each `]`.
+fn structured(text: &str) -> Option<usize> {
+    let mut end = usize::from(text.starts_with('-'));
+    while end == 0 || text[..end].ends_with(']') {
+        let Some(group) = text[end..].strip_prefix('[') else { break };
+        let mut is_escaped = false;
+        let closes = |byte: u8| {
+            let closes = byte == b']' && !is_escaped;
+            is_escaped = byte == b'\\' && !is_escaped;
+            closes
+        };
+        end += 2 + group.bytes().position(closes)?;
+    }
+    (end > 0 && (text.len() == end || text[end..].starts_with(' '))).then_some(end)
 }
 
 /// Splits `<14>` and `<14>1 ` off, the priority and version of syslog.
@@ -306,6 +323,8 @@ mod tests {
             "2026-11-27T21:10:43+0000 node7 iperf3[4711]: ",
             "<14>Nov 27 21:10:43 node7 iperf3: ",
             "<14>1 2026-11-27T21:10:43.003Z node7 iperf3 4711 - - ",
+            "<14>1 2026-11-27T21:10:43.003Z node7 iperf3 4711 - [timeQuality tzKnown=\"1\" isSynced=\"1\"] ",
+            "<14>1 2026-11-27T21:10:43.003Z node7 iperf3 4711 ID47 [a@1 b=\"[c\\]\\\\\"][d e=\"f g\"] ",
             "2026-11-27T09:00:00.123456789+00:00 stdout F ",
             "2026-11-27T09:00:00.123456Z 01O ",
             "2026-11-27 21:10:43,123 INFO ",
@@ -340,6 +359,22 @@ mod tests {
         let left = voices(text).unwrap().remove(0).1;
         let left: Vec<&str> = left.lines().map(str::trim_start).collect();
         assert_eq!(left, ["a", "WARNING: b", "WARN c", "[ERROR] d"]);
+    }
+
+    #[test]
+    fn structured_data_ends_at_what_closes_it() {
+        for (text, end) in [
+            ("- a [b]", Some(1)),
+            ("-", Some(1)),
+            ("[a b=\"1\"] [  5] c", Some(9)),
+            ("[a b=\"\\]\"][c] d", Some(13)),
+            ("[a b=\"1\" c", None),
+            ("a", None),
+            ("", None),
+            ("[a]b", None),
+        ] {
+            assert_eq!(structured(text), end, "{text}");
+        }
     }
 
     #[test]
