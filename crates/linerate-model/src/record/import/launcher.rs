@@ -215,7 +215,7 @@ fn timed_until(end: usize, line: &str) -> Option<Mark<'_>> {
     Some(plain(word(end).filter(is_of_stream).map_or(end, |word| end + 1 + word.len())))
 }
 
-/// `Nov 27 09:00:00 host iperf3[4711]: ` of the journal and of syslog, with a time of any form.
+/// `Nov 27 09:00:00 host iperf3[4711]: ` of the journal and of syslog, with a time of any form that is known.
 fn logged(line: &str) -> Option<Mark<'_>> {
     logged_at(|rest| time(rest).or_else(|| uptime(rest)), line)
 }
@@ -236,8 +236,17 @@ fn logged_at(time: impl Fn(&str) -> Option<usize>, line: &str) -> Option<Mark<'_
     }
     let told = &rest[end..];
     let (head, _) = told.split_once(": ").or(told.strip_suffix(':').map(|head| (head, "")))?;
-    // Host and program follow, and nothing else.
-    (head.split_whitespace().count() == 2).then_some(plain(priority + end + head.len() + 1))
+    // Host and program follow, and nothing else but a zone before them.
+    let words: Vec<&str> = head.split_whitespace().take(4).collect();
+    let is_head = words.len() == 2 || words.len() == 3 && is_zone(words[0]);
+    is_head.then_some(plain(priority + end + head.len() + 1))
+}
+
+/// `AEST`, `+03`, `+0545`: there are too many for a list.
+fn is_zone(word: &str) -> bool {
+    let is_called = (2..=5).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    let hours = word.strip_prefix(['+', '-']).unwrap_or_default();
+    is_called || [2, 4].contains(&hours.len()) && is_number(hours)
 }
 
 /// The bytes of a `-`, or of `[timeQuality tzKnown="1"][…]`, in whose values a backslash stands before each `]`.
@@ -319,6 +328,9 @@ mod tests {
             "Fri Nov 27 21:10:43 2026 ",
             "Fri Nov 27 21:10:43 UTC 2026 ",
             "Fri Nov 27 21:10:43 2026 node7 iperf3[4711]: ",
+            "Fri 2026-11-27 21:10:43 AEDT node7 iperf3[4711]: ",
+            "Fri 2026-11-27 21:10:43 +03 node7 iperf3[4711]: ",
+            "Fri 2026-11-27 21:10:43 +0545 node7 iperf3[4711]: ",
             "Nov 27 21:10:43.123456 node7 iperf3[4711]: ",
             "2026-11-27T21:10:43+0000 node7 iperf3[4711]: ",
             "<14>Nov 27 21:10:43 node7 iperf3: ",
@@ -374,6 +386,15 @@ mod tests {
             ("[a]b", None),
         ] {
             assert_eq!(structured(text), end, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_head_of_three_words_has_a_zone() {
+        let bytes = |line| logged(line).map(|mark| mark.bytes);
+        assert_eq!(bytes("21:10:43 IST node7 ping[1]: a"), Some(27));
+        for line in ["21:10:43 bytes from 127.0.0.1: icmp_seq=1", "21:10:43 +1 a b: c", "21:10:43 A b c: d"] {
+            assert_eq!(bytes(line), None, "{line}");
         }
     }
 
