@@ -7,8 +7,14 @@ use crate::{Error, Result};
 /// Libraries that lead connections through a proxy, by how their files begin: proxychains, torsocks, tsocks, socksify of Dante.
 const PROXIES: [&str; 5] = ["libproxychains", "libtorsocks", "libtsocks", "libdsocks", "libsocks."];
 
+/// What to try where this program was started so.
+const NOT_HERE: &str = "run linerate without it: env -u LD_PRELOAD linerate …; see also /etc/ld.so.preload; where ssh needs it, say ProxyCommand in ssh_config(5)";
+
+/// What to try where another host starts it so, which does not have this program's variables.
+const NOT_THERE: &str = "take it out there: LD_PRELOAD in ~/.ssh/environment, /etc/environment or what else pam_env(8) reads; /etc/ld.so.preload; a launcher may have taken it along from here";
+
 /// Refuses a host of which the program's own connections are led through a proxy: no number would be of the network.
-pub fn past_proxies(id: HostId, environment: &Environment) -> Result<()> {
+pub fn past_proxies(id: HostId, environment: &Environment, is_here: bool) -> Result<()> {
     let files = environment.host.get("process.interposers").and_then(|files| files.as_array());
     let is_proxy = |file: &&str| {
         let name = file.rsplit('/').next().unwrap_or_default();
@@ -19,7 +25,7 @@ pub fn past_proxies(id: HostId, environment: &Environment) -> Result<()> {
         let what = format!(
             "host {id}: {file} leads this program's connections through a proxy, which would be measured in place of the network"
         );
-        Err(Error::unavailable(what, "run linerate without it: env -u LD_PRELOAD linerate …; see also /etc/ld.so.preload"))
+        Err(Error::unavailable(what, if is_here { NOT_HERE } else { NOT_THERE }))
     })
 }
 
@@ -75,9 +81,9 @@ mod tests {
         let with = |files: &[&str]| {
             let mut environment = Environment::default();
             environment.host.insert("process.interposers".into(), json!(files));
-            past_proxies(HostId(1), &environment)
+            past_proxies(HostId(1), &environment, true)
         };
-        assert!(past_proxies(HostId(1), &Environment::default()).is_ok());
+        assert!(past_proxies(HostId(1), &Environment::default(), true).is_ok());
         assert!(with(&[]).is_ok() && with(&["/usr/lib/libvma.so", "/opt/libsocksniff.so"]).is_ok());
         for proxy in [
             "/usr/lib/x86_64-linux-gnu/libproxychains.so.4",
@@ -92,5 +98,17 @@ mod tests {
                 "{refused}"
             );
         }
+    }
+
+    #[test]
+    fn what_to_try_against_a_proxy_is_of_the_host_that_has_it() {
+        let mut environment = Environment::default();
+        environment.host.insert("process.interposers".into(), json!(["/usr/lib/libtorsocks.so"]));
+        let hint = |is_here| {
+            let refused = past_proxies(HostId(1), &environment, is_here).unwrap_err();
+            refused.hint().unwrap_or_default().to_owned()
+        };
+        assert!(hint(true).contains("env -u LD_PRELOAD linerate") && hint(true).contains("ProxyCommand"));
+        assert!(!hint(false).contains("env -u") && hint(false).contains("~/.ssh/environment"));
     }
 }

@@ -255,7 +255,7 @@ pub const WARNINGS: &[Warning] = &[
         rule: "a host finds socket calls in another file than the C library",
         source: "dlsym(3), dladdr(3); LD_PRELOAD and /etc/ld.so.preload, ld.so(8)",
         weight: Weight::Changed,
-        hint: "measure without it too: env -u LD_PRELOAD linerate; calls that it does not take over go to the kernel",
+        hint: "measure without it too: here env -u LD_PRELOAD linerate, at another host without LD_PRELOAD in ~/.ssh/environment or /etc/environment; see /etc/ld.so.preload",
     },
     Warning {
         code: "polls-missed",
