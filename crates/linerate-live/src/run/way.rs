@@ -13,8 +13,20 @@ const NOT_HERE: &str = "run linerate without it: env -u LD_PRELOAD linerate …;
 /// What to try where another host starts it so, which does not have this program's variables.
 const NOT_THERE: &str = "take it out there: LD_PRELOAD in ~/.ssh/environment, /etc/environment or what else pam_env(8) reads; /etc/ld.so.preload; a launcher may have taken it along from here";
 
+/// Whom a proxy would stand between, and who can take it out.
+#[derive(Debug, Clone, Copy)]
+pub struct Proxied {
+    /// The host is this machine.
+    pub is_here: bool,
+    /// Nothing is measured between hosts.
+    pub stays_within: bool,
+}
+
 /// Refuses a host of which the program's own connections are led through a proxy: no number would be of the network.
-pub fn past_proxies(id: HostId, environment: &Environment, is_here: bool) -> Result<()> {
+pub fn past_proxies(id: HostId, environment: &Environment, proxied: Proxied) -> Result<()> {
+    if proxied.stays_within {
+        return Ok(());
+    }
     let files = environment.host.get("process.interposers").and_then(|files| files.as_array());
     let is_proxy = |file: &&str| {
         let name = file.rsplit('/').next().unwrap_or_default();
@@ -25,7 +37,7 @@ pub fn past_proxies(id: HostId, environment: &Environment, is_here: bool) -> Res
         let what = format!(
             "host {id}: {file} leads this program's connections through a proxy, which would be measured in place of the network"
         );
-        Err(Error::unavailable(what, if is_here { NOT_HERE } else { NOT_THERE }))
+        Err(Error::unavailable(what, if proxied.is_here { NOT_HERE } else { NOT_THERE }))
     })
 }
 
@@ -76,14 +88,16 @@ mod tests {
         }
     }
 
+    const HERE: Proxied = Proxied { is_here: true, stays_within: false };
+
     #[test]
     fn a_proxy_is_not_measured_for_a_network() {
         let with = |files: &[&str]| {
             let mut environment = Environment::default();
             environment.host.insert("process.interposers".into(), json!(files));
-            past_proxies(HostId(1), &environment, true)
+            past_proxies(HostId(1), &environment, HERE)
         };
-        assert!(past_proxies(HostId(1), &Environment::default(), true).is_ok());
+        assert!(past_proxies(HostId(1), &Environment::default(), HERE).is_ok());
         assert!(with(&[]).is_ok() && with(&["/usr/lib/libvma.so", "/opt/libsocksniff.so"]).is_ok());
         for proxy in [
             "/usr/lib/x86_64-linux-gnu/libproxychains.so.4",
@@ -105,10 +119,12 @@ mod tests {
         let mut environment = Environment::default();
         environment.host.insert("process.interposers".into(), json!(["/usr/lib/libtorsocks.so"]));
         let hint = |is_here| {
-            let refused = past_proxies(HostId(1), &environment, is_here).unwrap_err();
+            let refused = past_proxies(HostId(1), &environment, Proxied { is_here, ..HERE }).unwrap_err();
             refused.hint().unwrap_or_default().to_owned()
         };
         assert!(hint(true).contains("env -u LD_PRELOAD linerate") && hint(true).contains("ProxyCommand"));
         assert!(!hint(false).contains("env -u") && hint(false).contains("~/.ssh/environment"));
+        // It stands between hosts, and nothing is measured there.
+        past_proxies(HostId(1), &environment, Proxied { stays_within: true, ..HERE }).unwrap();
     }
 }
