@@ -21,7 +21,8 @@ pub(super) fn addresses(host: &HostFacts) -> BTreeSet<IpAddr> {
 
 /// Whether none of a host's addresses was left out for want of room.
 pub(super) fn are_all_addresses(host: &HostFacts) -> bool {
-    let list = |facts: &BTreeMap<String, Value>, name| facts.get(name).and_then(Value::as_array).map_or(0, Vec::len);
+    let list =
+        |facts: &BTreeMap<String, Value>, name| facts.get(name).and_then(Value::as_array).map_or(0, Vec::len);
     let environment = &host.environment;
     list(&environment.stack, "interfaces.left_out") == 0
         && environment.interfaces.values().all(|facts| list(facts, "addresses") < MOST_ADDRESSES)

@@ -60,7 +60,11 @@ fn addresses_that_are_not_on_record_are_no_other_host_s() {
             recording.hosts[0].reached = "local".into();
             let environment = &mut recording.hosts[0].environment;
             let addresses: Vec<String> = (1..=count).map(|last| format!("10.0.0.{last}/24")).collect();
-            environment.interfaces.entry("eth0".into()).or_default().insert("addresses".into(), json!(addresses));
+            environment
+                .interfaces
+                .entry("eth0".into())
+                .or_default()
+                .insert("addresses".into(), json!(addresses));
             environment.stack.insert("interfaces.left_out".into(), json!(left_out));
             recording.hosts[1].environment.host.insert("ssh.reached_from".into(), json!("192.0.2.7"));
         })
