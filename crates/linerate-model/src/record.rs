@@ -34,7 +34,7 @@ pub use calibration::{
     Calibration, Ceiling, Figure, HostCalibration, LayerMedians, Medians, RunSpread, SpreadOf, SpreadSource,
 };
 pub use capture::{Capture, CapturedSide, Packet, decode_packets, encode_packets};
-pub use environment::Environment;
+pub use environment::{Environment, MOST_ADDRESSES};
 pub use event::{
     Defaults, End, Event, Flow, Granted, Header, HostFacts, RoleRecord, Series, SessionRecord, SocketRecord,
     StepRecord, Trial,

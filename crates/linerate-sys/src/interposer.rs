@@ -57,8 +57,6 @@ mod tests {
 
     #[test]
     fn calls_of_sockets_are_the_c_library_s_own() {
-        let home = CALLS.map(|call| file_of(call).unwrap().0);
-        assert!(home.iter().all(|file| *file == home[0]), "{home:?}");
         assert_eq!(interposers(), Vec::<String>::new());
         assert!(file_of(c"no_such_call_anywhere").is_none());
     }

@@ -1,7 +1,7 @@
 //! What the recording says about hosts and interfaces.
 
 use crate::plan::{Case, HostId};
-use crate::record::{HostFacts, NotMeasured, Recording, StepRecord};
+use crate::record::{HostFacts, MOST_ADDRESSES, NotMeasured, Recording, StepRecord};
 use crate::vocabulary::{Pattern, Place, Rung};
 use core::net::{IpAddr, SocketAddr};
 use serde_json::Value;
@@ -17,6 +17,15 @@ pub(super) fn addresses(host: &HostFacts) -> BTreeSet<IpAddr> {
     let lists = host.environment.interfaces.values().filter_map(|facts| facts.get("addresses")?.as_array());
     let texts = lists.flatten().filter_map(Value::as_str);
     texts.filter_map(|text| text.split('/').next()?.parse().ok()).collect()
+}
+
+/// Whether none of a host's addresses was left out for want of room.
+pub(super) fn are_all_addresses(host: &HostFacts) -> bool {
+    let list =
+        |facts: &BTreeMap<String, Value>, name| facts.get(name).and_then(Value::as_array).map_or(0, Vec::len);
+    let environment = &host.environment;
+    list(&environment.stack, "interfaces.left_out") == 0
+        && environment.interfaces.values().all(|facts| list(facts, "addresses") < MOST_ADDRESSES)
 }
 
 /// The address that a host's end of the first connection in the network had; none without one.

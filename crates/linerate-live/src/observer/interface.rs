@@ -5,6 +5,7 @@
 //! where an interface of another namespace does not show.
 
 use super::fact::{Facts, entries, file, text};
+use crate::record::MOST_ADDRESSES;
 use linerate_sys::ethtool::{CHANNELS, COALESCING, ERROR_CORRECTION, Ethtool, Group, PAUSE, RINGS};
 use linerate_sys::link::{self, Link};
 use serde_json::{Map, Value};
@@ -32,7 +33,7 @@ const LINK: &[LinkFact] = &[
     ("tso_max_size", |link| link.tso_max_size.into()),
     ("carrier_changes", |link| link.carrier_changes.into()),
     ("xdp", |link| link.xdp.clone().unwrap_or_else(|| "none".into()).into()),
-    ("addresses", |link| link.addresses.iter().take(ADDRESSES).cloned().collect()),
+    ("addresses", |link| link.addresses.iter().take(MOST_ADDRESSES).cloned().collect()),
 ];
 
 /// Groups of driver settings, by fact.
@@ -84,8 +85,6 @@ const NAPI: &[(&str, &str)] =
 const STEERING: &[(&str, &str, &str)] =
     &[("rps_cpus", "rx-", "rps_cpus"), ("rps_flows", "rx-", "rps_flow_cnt"), ("xps_cpus", "tx-", "xps_cpus")];
 
-/// Addresses that are kept of one interface.
-const ADDRESSES: usize = 8;
 /// Interrupts that are kept of one interface.
 const INTERRUPTS: usize = 64;
 

@@ -8,7 +8,7 @@ use super::protocol::{Hello, HelloRequest, HostSettingsRequest, LinksRequest, Li
 use super::ssh::{Program, RemoteFolder, Ssh, Told, provide_all};
 use super::standing_filter::StandingFilter;
 use super::started::{Lifeline, Started};
-use super::way::{Standing, past_proxies, past_tunnels};
+use super::way::{Proxied, Standing, past_proxies, past_tunnels};
 use crate::control::{Call, Check, Client};
 use crate::lab::{Lab, VirtualHost, journal};
 use crate::plan::{Coalescing, HostAddress, HostId, LinkSettings, Plan, Setting, Suite, Target};
@@ -387,6 +387,7 @@ fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec
     let request = HelloRequest { settings: plan.to_try() };
     let begun: Vec<Result<Call<Hello>>> =
         started.iter_mut().map(|started| started.client.begin("hello", &request)).collect();
+    let crosses = crosses_network(plan);
     // They think beside each other.
     let deadline = Instant::now() + HELLO;
     let mut hellos = Vec::new();
@@ -394,14 +395,13 @@ fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec
         let limit = deadline.saturating_duration_since(Instant::now());
         let hello = call.and_then(|call| started.client.finish(call, limit, check));
         check()?;
-        hellos.push(hello.and_then(|hello| spoken(started.id, hello)));
+        hellos.push(hello.and_then(|hello| spoken(started, hello, !crosses)));
     }
     // The host that was not reached by ssh is known by the address from which it reached the other.
     let reached_from =
         |hello: &Result<Hello>| hello.as_ref().ok().and_then(|hello| hello.reached_from.clone());
     let reached_from: Vec<_> = hellos.iter().map(reached_from).collect();
     let machines: Vec<String> = hellos.iter().flatten().map(|hello| hello.machine.clone()).collect();
-    let crosses = crosses_network(plan);
     let hosts = started.into_iter().zip(hellos).enumerate().map(|(index, (started, hello))| {
         let from_other = reached_from.get(1 - index.min(1)).cloned().flatten();
         let id = started.id;
@@ -428,9 +428,11 @@ fn crosses_network(plan: &Plan) -> bool {
 }
 
 /// A greeting in this program's own words.
-fn spoken(id: HostId, hello: Hello) -> Result<Hello> {
+fn spoken(started: &Started, hello: Hello, stays_within: bool) -> Result<Hello> {
+    let id = started.id;
     if hello.protocol == PROTOCOL {
-        past_proxies(id, &hello.environment)?;
+        let is_here = ["local", "lab"].contains(&started.reached.as_str());
+        past_proxies(id, &hello.environment, Proxied { is_here, stays_within })?;
         return Ok(hello);
     }
     let what = format!("speaks {}, this program {PROTOCOL}", hello.protocol);

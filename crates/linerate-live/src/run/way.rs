@@ -7,8 +7,26 @@ use crate::{Error, Result};
 /// Libraries that lead connections through a proxy, by how their files begin: proxychains, torsocks, tsocks, socksify of Dante.
 const PROXIES: [&str; 5] = ["libproxychains", "libtorsocks", "libtsocks", "libdsocks", "libsocks."];
 
+/// What to try where this program was started so.
+const NOT_HERE: &str = "run linerate without it: env -u LD_PRELOAD linerate …; see also /etc/ld.so.preload; where ssh needs it, say ProxyCommand in ssh_config(5)";
+
+/// What to try where another host starts it so, which does not have this program's variables.
+const NOT_THERE: &str = "take it out there: LD_PRELOAD in ~/.ssh/environment, /etc/environment or what else pam_env(8) reads; /etc/ld.so.preload; a launcher may have taken it along from here";
+
+/// Whom a proxy would stand between, and who can take it out.
+#[derive(Debug, Clone, Copy)]
+pub struct Proxied {
+    /// The host is this machine.
+    pub is_here: bool,
+    /// Nothing is measured between hosts.
+    pub stays_within: bool,
+}
+
 /// Refuses a host of which the program's own connections are led through a proxy: no number would be of the network.
-pub fn past_proxies(id: HostId, environment: &Environment) -> Result<()> {
+pub fn past_proxies(id: HostId, environment: &Environment, proxied: Proxied) -> Result<()> {
+    if proxied.stays_within {
+        return Ok(());
+    }
     let files = environment.host.get("process.interposers").and_then(|files| files.as_array());
     let is_proxy = |file: &&str| {
         let name = file.rsplit('/').next().unwrap_or_default();
@@ -19,7 +37,7 @@ pub fn past_proxies(id: HostId, environment: &Environment) -> Result<()> {
         let what = format!(
             "host {id}: {file} leads this program's connections through a proxy, which would be measured in place of the network"
         );
-        Err(Error::unavailable(what, "run linerate without it: env -u LD_PRELOAD linerate …; see also /etc/ld.so.preload"))
+        Err(Error::unavailable(what, if proxied.is_here { NOT_HERE } else { NOT_THERE }))
     })
 }
 
@@ -70,14 +88,16 @@ mod tests {
         }
     }
 
+    const HERE: Proxied = Proxied { is_here: true, stays_within: false };
+
     #[test]
     fn a_proxy_is_not_measured_for_a_network() {
         let with = |files: &[&str]| {
             let mut environment = Environment::default();
             environment.host.insert("process.interposers".into(), json!(files));
-            past_proxies(HostId(1), &environment)
+            past_proxies(HostId(1), &environment, HERE)
         };
-        assert!(past_proxies(HostId(1), &Environment::default()).is_ok());
+        assert!(past_proxies(HostId(1), &Environment::default(), HERE).is_ok());
         assert!(with(&[]).is_ok() && with(&["/usr/lib/libvma.so", "/opt/libsocksniff.so"]).is_ok());
         for proxy in [
             "/usr/lib/x86_64-linux-gnu/libproxychains.so.4",
@@ -92,5 +112,19 @@ mod tests {
                 "{refused}"
             );
         }
+    }
+
+    #[test]
+    fn what_to_try_against_a_proxy_is_of_the_host_that_has_it() {
+        let mut environment = Environment::default();
+        environment.host.insert("process.interposers".into(), json!(["/usr/lib/libtorsocks.so"]));
+        let hint = |is_here| {
+            let refused = past_proxies(HostId(1), &environment, Proxied { is_here, ..HERE }).unwrap_err();
+            refused.hint().unwrap_or_default().to_owned()
+        };
+        assert!(hint(true).contains("env -u LD_PRELOAD linerate") && hint(true).contains("ProxyCommand"));
+        assert!(!hint(false).contains("env -u") && hint(false).contains("~/.ssh/environment"));
+        // It stands between hosts, and nothing is measured there.
+        past_proxies(HostId(1), &environment, Proxied { stays_within: true, ..HERE }).unwrap();
     }
 }

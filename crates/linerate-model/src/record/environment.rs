@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+/// Addresses that are kept of one interface: where there are so many, there may be more.
+pub const MOST_ADDRESSES: usize = 8;
+
 /// Facts by group; a fact that could not be read is null, never left out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

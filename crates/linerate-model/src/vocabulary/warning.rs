@@ -244,7 +244,7 @@ pub const WARNINGS: &[Warning] = &[
     Warning {
         code: "reached-through",
         meaning: "ssh came to a host from an address that the other host has not: through a jump host, a proxy or a translation",
-        rule: "SSH_CONNECTION there names an address of no interface of the host that called, and no --address was given",
+        rule: "SSH_CONNECTION there names an address of no interface of the host that called, of which all are on record, and no --address was given",
         source: "ssh(1), under ENVIRONMENT; ProxyJump and ProxyCommand, ssh_config(5)",
         weight: Weight::Seen,
         hint: "see that the address is the host's on the network that is meant; else say it: --address b=192.0.2.1",
@@ -255,7 +255,7 @@ pub const WARNINGS: &[Warning] = &[
         rule: "a host finds socket calls in another file than the C library",
         source: "dlsym(3), dladdr(3); LD_PRELOAD and /etc/ld.so.preload, ld.so(8)",
         weight: Weight::Changed,
-        hint: "measure without it too: env -u LD_PRELOAD linerate; calls that it does not take over go to the kernel",
+        hint: "measure without it too: here env -u LD_PRELOAD linerate, at another host without LD_PRELOAD in ~/.ssh/environment or /etc/environment; see /etc/ld.so.preload",
     },
     Warning {
         code: "polls-missed",

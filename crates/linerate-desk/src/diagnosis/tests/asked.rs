@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::plan::PlannedHost;
-use crate::record::Tally;
+use crate::record::{MOST_ADDRESSES, Tally};
 use serde_json::json;
 
 #[test]
@@ -51,6 +51,27 @@ fn a_host_that_was_reached_through_another_is_told() {
     assert_eq!(reached("192.0.2.7", Some("10.0.0.2")), []);
     assert_eq!(reached("10.0.0.1", None), []);
     assert_eq!(reached("fe80::1%eth0", None), []);
+}
+
+#[test]
+fn addresses_that_are_not_on_record_are_no_other_host_s() {
+    let reached = |count: usize, left_out: &'static [&'static str]| {
+        added(move |recording| {
+            recording.hosts[0].reached = "local".into();
+            let environment = &mut recording.hosts[0].environment;
+            let addresses: Vec<String> = (1..=count).map(|last| format!("10.0.0.{last}/24")).collect();
+            environment
+                .interfaces
+                .entry("eth0".into())
+                .or_default()
+                .insert("addresses".into(), json!(addresses));
+            environment.stack.insert("interfaces.left_out".into(), json!(left_out));
+            recording.hosts[1].environment.host.insert("ssh.reached_from".into(), json!("192.0.2.7"));
+        })
+    };
+    assert_eq!(reached(MOST_ADDRESSES - 1, &[]), [("reached-through", "run".to_owned())]);
+    assert_eq!(reached(MOST_ADDRESSES, &[]), []);
+    assert_eq!(reached(1, &["eth1"]), []);
 }
 
 #[test]

@@ -3,13 +3,17 @@
 //! `[pod/NAME/CONTAINER] ` of kubectl, a time as docker, kubectl and ts write it, a line's head in the journal, NAME and a tab of
 //! parallel; and the colours of a terminal.
 
+mod colour;
+mod syslog;
 mod time;
 
 use super::{Read, failed, refuse};
 use crate::vocabulary::TOOLS;
+pub(super) use colour::without_colours;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use time::{time, uptime};
+use syslog::{logged, logged_by_ctime};
+use time::{time, time_and_year};
 
 /// What of a line's beginning is a launcher's.
 #[derive(Clone, Copy, PartialEq)]
@@ -22,17 +26,29 @@ struct Mark<'l> {
 /// Reads one; none where a line has none.
 type Reader = for<'l> fn(&'l str) -> Option<Mark<'l>>;
 
-/// One a launcher, and whether nothing else looks so: such a mark need not stand in most lines.
-const MARKS: [(Reader, bool); 9] = [
-    (tagged, true),
-    (bracketed, false),
-    (numbered, false),
-    (composed, false),
-    (podded, true),
-    (logged, false),
-    (timed, false),
-    (tabbed, false),
-    (called, false),
+/// In which lines a mark must stand to be one.
+#[derive(Clone, Copy)]
+enum Stands {
+    /// Nothing else looks so.
+    Anywhere,
+    InMost,
+    /// In all that the other reader marks: what a tool writes in some looks the same.
+    InAllOf(Reader),
+}
+
+/// One a launcher.
+const MARKS: [(Reader, Stands); 11] = [
+    (tagged, Stands::Anywhere),
+    (bracketed, Stands::InMost),
+    (numbered, Stands::InMost),
+    (composed, Stands::InMost),
+    (podded, Stands::Anywhere),
+    (logged, Stands::InMost),
+    (logged_by_ctime, Stands::InMost),
+    (timed_by_ctime, Stands::InAllOf(timed)),
+    (timed, Stands::InMost),
+    (tabbed, Stands::InMost),
+    (called, Stands::InMost),
 ];
 
 /// At most so many marks before a line, as of a service and of its time.
@@ -40,26 +56,6 @@ const MOST_MARKS: usize = 3;
 
 /// A text is kept once a name: no more bytes than that.
 const MOST_BYTES: usize = 64 << 20;
-
-/// A text with blanks in place of what colours a terminal (`ESC [ 36 m`): docker compose and others write it into files too.
-pub(super) fn without_colours(text: &str) -> Cow<'_, str> {
-    const START: &str = "\u{1b}[";
-    if !text.contains(START) {
-        return text.into();
-    }
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(START) {
-        let (before, colour) = rest.split_at(at);
-        let of_colour = |byte: u8| byte.is_ascii_digit() || byte == b';';
-        let end = START.len() + colour[START.len()..].bytes().take_while(|byte| of_colour(*byte)).count();
-        let end = end + usize::from(colour[end..].starts_with(['m', 'K']));
-        plain += before;
-        plain.extend(std::iter::repeat_n(' ', end));
-        rest = &colour[end..];
-    }
-    (plain + rest).into()
-}
 
 /// A text with blanks in place of what is a launcher's, so that what stands in it stays where it was. Only where most lines
 /// have one: a tool's own lines may look so too. One a name, where lines of several are mixed.
@@ -110,10 +106,17 @@ fn skip<'l>(lines: &[&'l str], skipped: &mut [usize], names: &mut [Option<&'l st
     };
     let filled: Vec<usize> =
         (0..lines.len()).filter(|at| !rest(*at, skipped[*at]).1.trim().is_empty()).collect();
-    let is_of = |(mark, is_sure): &&(Reader, bool)| {
-        let marked = filled.iter().filter(|at| mark(rest(**at, skipped[**at]).1).is_some()).count();
-        let most = marked * 10 > filled.len() * 9;
-        filled.len() > 1 && marked > 0 && (most || *is_sure)
+    let marked =
+        |mark: Reader| filled.iter().filter(|at| mark(rest(**at, skipped[**at]).1).is_some()).count();
+    let is_of = |(mark, stands): &&(Reader, Stands)| {
+        let marks = marked(*mark);
+        let is_most = marks * 10 > filled.len() * 9;
+        let is_enough = match stands {
+            Stands::Anywhere => true,
+            Stands::InMost => is_most,
+            Stands::InAllOf(other) => is_most && marks == marked(*other),
+        };
+        filled.len() > 1 && marks > 0 && is_enough
     };
     let Some((mark, _)) = MARKS.iter().find(is_of) else { return false };
     for at in filled {
@@ -192,9 +195,17 @@ fn called(line: &str) -> Option<Mark<'_>> {
 /// A time of docker logs -t, kubectl logs --timestamps, ts(1) and others, and what a container engine or a CI service says of
 /// the stream behind it, or how grave the line is.
 fn timed(line: &str) -> Option<Mark<'_>> {
-    const LEVELS: [&str; 9] =
-        ["TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING", "ERROR", "stdout", "stderr"];
-    let end = time(line)?;
+    timed_until(time(line)?, line)
+}
+
+/// Likewise with a year at its end.
+fn timed_by_ctime(line: &str) -> Option<Mark<'_>> {
+    timed_until(time_and_year(line)?, line)
+}
+
+fn timed_until(end: usize, line: &str) -> Option<Mark<'_>> {
+    // A warning and an error may be the tool's own complaint.
+    const LEVELS: [&str; 6] = ["TRACE", "DEBUG", "INFO", "NOTICE", "stdout", "stderr"];
     let word = |at: usize| line[at..].strip_prefix([' ', '\t'])?.split([' ', '\t']).next();
     let level = |at: usize| word(at).filter(|word| LEVELS.contains(&word.trim_matches(['[', ']', ':'])));
     // `01O` of GitLab, `F` and `P` of the container runtime interface.
@@ -205,31 +216,6 @@ fn timed(line: &str) -> Option<Mark<'_>> {
     };
     let end = level(end).map_or(end, |word| end + 1 + word.len());
     Some(plain(word(end).filter(is_of_stream).map_or(end, |word| end + 1 + word.len())))
-}
-
-/// `Nov 27 09:00:00 host iperf3[4711]: ` of the journal and of syslog, with a time of any form.
-fn logged(line: &str) -> Option<Mark<'_>> {
-    let (priority, rest) = priority(line);
-    let end = time(rest).or_else(|| uptime(rest))?;
-    // RFC 5424 has host, program, process, message and data, and no colon.
-    if line[..priority].ends_with(' ') {
-        let mut words = rest[end..].match_indices(' ').map(|(at, _)| at);
-        return words.nth(5).map(|at| plain(priority + end + at));
-    }
-    let told = &rest[end..];
-    let (head, _) = told.split_once(": ").or(told.strip_suffix(':').map(|head| (head, "")))?;
-    // Host and program follow, and nothing else.
-    (head.split_whitespace().count() == 2).then_some(plain(priority + end + head.len() + 1))
-}
-
-/// Splits `<14>` and `<14>1 ` off, the priority and version of syslog.
-fn priority(line: &str) -> (usize, &str) {
-    let number =
-        line.strip_prefix('<').and_then(|rest| rest.split_once('>')).filter(|(number, _)| is_number(number));
-    number.map_or((0, line), |(number, rest)| {
-        let version = if rest.starts_with("1 ") { 2 } else { 0 };
-        (number.len() + 2 + version, &rest[version..])
-    })
 }
 
 /// `node7` and a tab, of parallel --tag.
@@ -282,10 +268,18 @@ mod tests {
             "1732741843.123456 node7 iperf3[4711]: ",
             "[  123.456789] node7 iperf3[4711]: ",
             "Fri 2026-11-27 21:10:43 UTC node7 iperf3[4711]: ",
+            "Fri Nov 27 21:10:43 2026 ",
+            "Fri Nov 27 21:10:43 UTC 2026 ",
+            "Fri Nov 27 21:10:43 2026 node7 iperf3[4711]: ",
+            "Fri 2026-11-27 21:10:43 AEDT node7 iperf3[4711]: ",
+            "Fri 2026-11-27 21:10:43 +03 node7 iperf3[4711]: ",
+            "Fri 2026-11-27 21:10:43 +0545 node7 iperf3[4711]: ",
             "Nov 27 21:10:43.123456 node7 iperf3[4711]: ",
             "2026-11-27T21:10:43+0000 node7 iperf3[4711]: ",
             "<14>Nov 27 21:10:43 node7 iperf3: ",
             "<14>1 2026-11-27T21:10:43.003Z node7 iperf3 4711 - - ",
+            "<14>1 2026-11-27T21:10:43.003Z node7 iperf3 4711 - [timeQuality tzKnown=\"1\" isSynced=\"1\"] ",
+            "<14>1 2026-11-27T21:10:43.003Z node7 iperf3 4711 ID47 [a@1 b=\"[c\\]\\\\\"][d e=\"f g\"] ",
             "2026-11-27T09:00:00.123456789+00:00 stdout F ",
             "2026-11-27T09:00:00.123456Z 01O ",
             "2026-11-27 21:10:43,123 INFO ",
@@ -301,18 +295,32 @@ mod tests {
     }
 
     #[test]
+    fn a_size_behind_a_time_is_no_year() {
+        let sizes: Vec<String> = (0..20).map(|power| format!("{:<12}3.14", 1 << power)).collect();
+        let mut pings = vec!["2048 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.045 ms"; 100];
+        pings.insert(0, "PING 127.0.0.1 (127.0.0.1) 2040(2068) bytes of data.");
+        for lines in [sizes.iter().map(String::as_str).collect(), pings] {
+            for (mark, blank) in [("Fri Nov 27 21:10:43 ", 20), ("Fri Nov 27 21:10:43 2026 ", 25)] {
+                let text: String = lines.iter().map(|line| format!("{mark}{line}\n")).collect();
+                let expected: String = lines.iter().map(|line| " ".repeat(blank) + line + "\n").collect();
+                assert_eq!(voices(&text).unwrap()[0].1, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_tool_complains_of_is_no_level() {
+        let text = "21:10:43 INFO a\n21:10:43 WARNING: b\n21:10:43 WARN c\n21:10:43 [ERROR] d\n";
+        let left = voices(text).unwrap().remove(0).1;
+        let left: Vec<&str> = left.lines().map(str::trim_start).collect();
+        assert_eq!(left, ["a", "WARNING: b", "WARN c", "[ERROR] d"]);
+    }
+
+    #[test]
     fn letters_of_two_bytes_are_cut_nowhere() {
         for line in ["21:10:43 1é ping", "21:10:43 é1", "é\tü", "<1>é", "[é] ü", "21:10:43 INFO 1é"] {
             let text = format!("{line}\n{line}\n");
             assert!(!voices(&text).unwrap().is_empty(), "{line}");
         }
-    }
-
-    #[test]
-    fn a_colour_that_breaks_off_stays_a_text() {
-        for text in ["\u{1b}[", "a\u{1b}[36", "\u{1b}[é", "\u{1b}[31;1mä\u{1b}[0m"] {
-            assert_eq!(without_colours(text).len(), text.len());
-        }
-        assert_eq!(without_colours("\u{1b}[31mred\u{1b}[0m"), "     red    ");
     }
 }

@@ -24,13 +24,18 @@ enum Part {
     Clock,
 }
 
-/// The bytes of a time at the beginning of a line, in brackets or not.
+/// The bytes of a time at the beginning of a line, in brackets or not; a year behind the clock only within them.
 pub(super) fn time(line: &str) -> Option<usize> {
-    let Some(inner) = line.strip_prefix('[') else { return scan(line).filter(|end| *end > 0) };
+    let Some(inner) = line.strip_prefix('[') else { return scan(line, false) };
     let (inner, _) = inner.split_once(']')?;
     // Seconds in brackets are ping's and fping's own.
-    let is_whole = scan(inner) == Some(inner.len()) && inner.contains(':');
+    let is_whole = scan(inner, true) == Some(inner.len()) && inner.contains(':');
     is_whole.then_some(inner.len() + 2)
+}
+
+/// Likewise with a year behind the clock, as ctime(3) writes it; none without one. A size of 2000 to 2099 looks the same.
+pub(super) fn time_and_year(line: &str) -> Option<usize> {
+    scan(line, true).filter(|end| scan(line, false).is_some_and(|without| without < *end))
 }
 
 /// Seconds since the machine's start in brackets, as journalctl -o short-monotonic has them.
@@ -40,8 +45,8 @@ pub(super) fn uptime(line: &str) -> Option<usize> {
     (is_digits(whole) && part.len() == 6 && is_digits(part)).then_some(inner.len() + 2)
 }
 
-/// Where the words that are of a time end; none without a time of day.
-fn scan(text: &str) -> Option<usize> {
+/// Where the words that are of a time end, with a year behind the clock or not; none without a time of day.
+fn scan(text: &str, is_with_year: bool) -> Option<usize> {
     let (mut end, mut seen) = (0, Vec::new());
     let mut at = 0;
     for word in text.split([' ', '\t']) {
@@ -51,13 +56,16 @@ fn scan(text: &str) -> Option<usize> {
             continue;
         }
         let has = |part| seen.contains(&part);
-        let Some(part) = part(word) else { break };
+        // Each once: a line may be as long as a file, and all of it such words.
+        let Some(part) = part(word).filter(|part| !has(*part)) else { break };
         let fits = match part {
             Part::Day => seen.last() == Some(&Part::Month),
-            // As ctime(3) writes it: elsewhere such a number is what a tool says.
-            Part::Year => has(Part::Weekday) && has(Part::Month) && has(Part::Clock) && !has(Part::Year),
+            // Before the clock nothing else is meant.
+            Part::Year if !has(Part::Clock) => has(Part::Month),
+            Part::Year => is_with_year && has(Part::Weekday) && has(Part::Month) && from == end + 1,
             Part::Zone => seen.last() == Some(&Part::Clock),
-            Part::Weekday | Part::Month | Part::Date | Part::Clock => !has(Part::Clock),
+            Part::Weekday | Part::Month | Part::Date => !has(Part::Clock),
+            Part::Clock => true,
         };
         if !fits {
             break;
@@ -130,8 +138,8 @@ mod tests {
             "1732741843.123456",
             "Fri 2026-11-27 21:10:43 UTC",
             "Nov 27 21:10:43.123456",
-            "Fri Nov 27 21:10:43 2026",
-            "Fri Nov 27 21:10:43 UTC 2026",
+            "Nov 27 2026 21:10:43",
+            "[Fri Nov 27 21:10:43 2026]",
             "27.11.2026 21:10:43",
             "11/27/2026 09:10:43 PM",
             "2026-11-27\t21:10:43",
@@ -143,6 +151,30 @@ mod tests {
                 assert_eq!(time(&format!("{text}{rest}")), Some(text.len()), "{text}{rest}");
             }
         }
+    }
+
+    #[test]
+    fn a_year_behind_the_clock_is_a_time_s_where_it_is_asked_for() {
+        for (text, end) in [
+            ("Fri Nov 27 21:10:43 2026", Some(24)),
+            ("Fri Nov 27 21:10:43 UTC 2026 64 bytes", Some(28)),
+            ("Fri Nov 27 21:10:43  2048 3.14", None),
+            ("Fri Nov 27 21:10:43 2026 2048 3.14", Some(24)),
+            ("Nov 27 21:10:43 2048", None),
+            ("Fri Nov 27 21:10:43 64 bytes", None),
+        ] {
+            assert_eq!(time_and_year(text), end, "{text}");
+            assert!(time(text).unwrap() < 24, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_long_line_of_words_of_a_time_is_none() {
+        for word in ["Mon ", "Nov 27 ", "Nov ", "2026-11-27 ", "Fri Nov 27 "] {
+            assert_eq!(time(&(word.repeat(1 << 20) + "21:10:43 a")), None, "{word}");
+        }
+        assert_eq!(time(&"21:10:43 ".repeat(1 << 20)), Some(8));
+        assert_eq!(time(&format!("Mon{}21:10:43", " ".repeat(1 << 20))), Some((1 << 20) + 11));
     }
 
     #[test]
