@@ -98,8 +98,8 @@ pub struct Transfer {
     pub files: Option<u64>,
     /// Bytes of a range: what is verified, and resumed, as one.
     pub range_bytes: u64,
-    /// The share of the source that was in its host's memory before it began, of a folder by 512 of its files at most; none of what is
-    /// no file.
+    /// The share of the source that was in its host's memory before it began, of a folder by the files at 512
+    /// places in its bytes; none of what is no file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_share: Option<f64>,
     /// Whether the source's pages were asked to go before (`POSIX_FADV_DONTNEED`).

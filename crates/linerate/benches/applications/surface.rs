@@ -14,7 +14,7 @@ const UNITS: u64 = 2;
 pub fn rows() -> Vec<Row> {
     let row = |(name, buffer): (&str, u64)| Row {
         name: format!("surface, buffers of {name}"),
-        against: "one thread alone, the same bricks",
+        against: "one thread alone",
         unit: "units a CPU second",
         aim: Some(0.95),
         measure: row::by_turns(move || {
@@ -32,7 +32,7 @@ pub fn rows() -> Vec<Row> {
             Ok(Box::new(move |side| match side {
                 Side::Other => {
                     let begun = linerate_sys::clock::thread_cpu_ns();
-                    (0..units).for_each(|unit| surface_of(unit, UPDATE, buffer as usize, &mut found));
+                    (0..units).for_each(|unit| surface_of(unit, UPDATE, &mut found));
                     Ok(1e9 * units as f64 / (linerate_sys::clock::thread_cpu_ns() - begun) as f64)
                 }
                 Side::Ours => {

@@ -1,4 +1,4 @@
-//! Sixty-four hosts of a lab, each with one fault, and none: `./test --long` runs each three times.
+//! Sixty-four hosts of a lab, each with one fault, and none, and what takes long of few: `./test --long` runs each three times.
 
 use super::{measured, named};
 use serde_json::Value;
@@ -66,4 +66,22 @@ fn long_of_64_hosts_the_smaller_mtu_is_in_the_inventory() {
     assert!([0, 10, 11].contains(&code) && are_k, "{named:#?}");
     let hosts = matrix["inventory"].as_array().unwrap().iter().map(|one| one["host"].as_str().unwrap());
     assert_eq!(hosts.collect::<BTreeSet<_>>(), BTreeSet::from(["k"]), "{:#}", matrix["inventory"]);
+}
+
+/// What comes from one host is on its way for longer: its rate is as the others', its round trips are not.
+#[test]
+#[ignore = "its statistics are asked of made-up clusters: tests/long"]
+fn long_the_host_with_longer_round_trips_is_named() {
+    let hosts = "lab:hosts=6,rate=20Mb/s,delay=1ms,c-.delay=1600us";
+    let (code, matrix) = measured(&[hosts, "--trial", "200ms"]);
+    assert_eq!(
+        (code, named(&matrix)),
+        (10, vec!["host c by round-trip".to_owned()]),
+        "{:#}",
+        matrix["named"]
+    );
+    let one = &matrix["named"][0];
+    // 2.6 ms and what the links take, over 2 ms and as much.
+    let ratio = one["ratio"]["median"].as_f64().unwrap();
+    assert!((1.15..1.35).contains(&ratio) && one["confirmed"] == "alone", "{one:#}");
 }

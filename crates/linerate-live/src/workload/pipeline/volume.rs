@@ -70,19 +70,6 @@ fn root(cube: usize) -> usize {
 /// A brick: where it is in the volume, and its cells along each side.
 type Brick = ([usize; 3], [usize; 3]);
 
-/// The bricks of a unit, each as large as a buffer holds.
-fn bricks(setup: Setup, unit: u64) -> impl Iterator<Item = Brick> {
-    let cube = Cube::of_unit(setup, unit);
-    let most = (root((setup.buffer_bytes - PLACE) / SAMPLE) - 1).clamp(1, MOST_CELLS);
-    let steps = move |axis: usize| {
-        (0..cube.side).step_by(most).map(move |from| (cube.at[axis] + from, most.min(cube.side - from)))
-    };
-    steps(2).flat_map(move |(z, deep)| {
-        let rows = move |(y, high)| steps(0).map(move |(x, wide)| ([x, y, z], [wide, high, deep]));
-        steps(1).flat_map(rows)
-    })
-}
-
 /// Reads bricks.
 pub struct Read {
     setup: Setup,
@@ -111,12 +98,23 @@ impl Read {
 
 impl Filter for Read {
     fn make(&mut self, unit: u64, out: &mut Out<'_>) -> Result<()> {
-        for (at, cells) in bricks(self.setup, unit) {
-            let samples = cells.iter().map(|side| side + 1).product::<usize>();
-            out.record(PLACE + SAMPLE * samples, |room| self.write((at, cells), room));
-            out.flush();
-            if out.stopped {
-                return Ok(());
+        let cube = Cube::of_unit(self.setup, unit);
+        let most = (root((self.setup.buffer_bytes - PLACE) / SAMPLE) - 1).clamp(1, MOST_CELLS);
+        let steps = |axis: usize| {
+            (0..cube.side).step_by(most).map(move |from| (cube.at[axis] + from, most.min(cube.side - from)))
+        };
+        for (z, deep) in steps(2) {
+            for (y, high) in steps(1) {
+                for (x, wide) in steps(0) {
+                    let samples = (wide + 1) * (high + 1) * (deep + 1);
+                    out.record(PLACE + SAMPLE * samples, |room| {
+                        self.write(([x, y, z], [wide, high, deep]), room)
+                    });
+                    out.flush();
+                    if out.stopped {
+                        return Ok(());
+                    }
+                }
             }
         }
         Ok(())
@@ -199,15 +197,12 @@ fn cells_of_volume(cube: Cube, found: impl FnMut(Triangle)) {
     cells_of((cube.at, [cube.side; 3]), row, found);
 }
 
-/// Finds the surface that a unit is of without a pipeline, by one thread and in the bricks of such buffers: the triangles. To hold a
-/// stage against.
-pub fn surface_of(unit: u64, update_bytes: u64, buffer_bytes: usize, found: &mut Vec<Triangle>) {
+/// Finds the surface that a unit is of without a pipeline, by one thread: the triangles. To hold a stage against.
+pub fn surface_of(unit: u64, update_bytes: u64, found: &mut Vec<Triangle>) {
     found.clear();
-    let samples = volume();
-    for (at, cells) in bricks(Setup { buffer_bytes, update_bytes }, unit) {
-        let row = |y: usize, z: usize| &samples[(z * SIDE + y) * SIDE + at[0]..][..=cells[0]];
-        cells_of((at, cells), row, |triangle| found.push(triangle));
-    }
+    cells_of_volume(Cube::of_unit(Setup { buffer_bytes: 0, update_bytes }, unit), |triangle| {
+        found.push(triangle)
+    });
 }
 
 /// The nearest points so far, each with its depth above its shade: the lesser of two is the nearer.

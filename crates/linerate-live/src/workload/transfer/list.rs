@@ -105,16 +105,12 @@ mod tests {
     fn what_is_cut_short_is_refused() {
         assert_eq!(came("null").unwrap(), Message(None));
         assert_eq!(came("\"\"").unwrap(), Message(Some(Vec::new())));
-        for text in [
-            "f644 12 5:a/b.",
-            "f644 12",
-            "l777 9 1:ab",
-            "f9 1 1:a",
-            "x644 1 1:a",
-            "f644 1 1:a\u{100}",
-            "f644 1 1:é",
-        ] {
-            assert!(came(&format!("\"{text}\"")).is_err() == (text != "f644 1 1:é"), "{text}");
+        // A letter is a byte there, whatever it takes in UTF-8.
+        assert!(came("\"f644 1 1:é\"").is_ok());
+        for text in
+            ["f644 12 5:a/b.", "f644 12", "l777 9 1:ab", "f9 1 1:a", "x644 1 1:a", "f644 1 1:a\u{100}"]
+        {
+            assert!(came(&format!("\"{text}\"")).is_err(), "{text}");
         }
     }
 }
