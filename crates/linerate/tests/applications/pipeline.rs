@@ -84,7 +84,8 @@ fn units_go_ahead_and_over_other_transports() {
 #[test]
 fn a_stage_slowed_by_two_milliseconds_binds() {
     let stages = [BYTES[0], ("pass", "bytes.pass", "slow = \"2ms\""), BYTES[2]];
-    let text = plan(&stages, "", "[\"64KiB\"]", "64KiB");
+    // So little that the stages of this build take for their own work a small part of that.
+    let text = plan(&stages, "", "[\"16KiB\"]", "16KiB");
     // Ahead: one by one every stage waits for most of a unit's time.
     let report = planned("lab:hosts=3", &text, &["--set", "pipeline.units=ahead"]).report();
     let said = binding(&report);

@@ -154,7 +154,7 @@ fn of_point(
     by_time.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (_, trial) = *by_time.get(by_time.len().saturating_sub(1) / 2)?;
     let (key_host, key) = key(trial, last)?;
-    let (units, shown_ns) = shown(key)?;
+    let (units, key_ns) = shown(key)?;
     let clock = |host: HostId| {
         let facts = recording.hosts.iter().find(|facts| facts.host == host);
         facts.map_or_else(|| host.to_string(), |facts| facts.machine.clone())
@@ -164,6 +164,10 @@ fn of_point(
     // One clock: what all threads were watched in, where that is most of the units.
     let all: Vec<&Activity> =
         watched(trial).filter(|(host, _)| clock(*host) == own).map(|(_, one)| one).collect();
+    // A unit of which several threads have a part is over when the last of them has its own.
+    let same = all.iter().filter(|one| one.unit == key.unit);
+    let over = same.filter_map(|one| Some(one.begun_ns + one.done_ns.get(units - 1)?)).max();
+    let shown_ns = over.map_or(key_ns, |over| over.saturating_sub(key.begun_ns).max(key_ns));
     let from = all.iter().map(|one| one.begun_ns).max()?.max(key.begun_ns);
     let to = all.iter().map(|one| one.begun_ns + one.lasted_ns()).min()?.min(key.begun_ns + shown_ns);
     let is_common = clocks.len() == 1 && 2 * to.saturating_sub(from) >= shown_ns;
