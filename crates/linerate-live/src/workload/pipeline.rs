@@ -25,7 +25,7 @@ mod stage;
 mod surface;
 mod volume;
 
-pub use volume::surface_of;
+pub use volume::{drawn, surface_of};
 
 use super::activity::MOST;
 use super::application::{Answers, Order, Seat};

@@ -1,10 +1,12 @@
-//! The stage that finds a surface against the same lines without a pipeline, by the CPU time of its thread.
+//! The stage that finds a surface against the same lines without a pipeline, by the CPU time of its thread. Beside both somebody
+//! draws: in the pipeline the next stages do, and two CPUs may be of one core, whose caches and units they share.
 
 use super::hand_over::{row_of, stage};
 use super::row::{self, Row, Side};
 use super::sessions::{self, Sessions};
 use linerate::vocabulary::Does;
-use linerate::workload::pipeline::surface_of;
+use linerate::workload::pipeline::{drawn, surface_of};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How much of the volume a unit is of, and units a slice.
 const UPDATE: u64 = 1 << 20;
@@ -14,7 +16,7 @@ const UNITS: u64 = 2;
 pub fn rows() -> Vec<Row> {
     let row = |(name, buffer): (&str, u64)| Row {
         name: format!("surface, buffers of {name}"),
-        against: "one thread alone",
+        against: "one thread without a pipeline",
         unit: "units a CPU second",
         aim: Some(0.95),
         measure: row::by_turns(move || {
@@ -30,11 +32,11 @@ pub fn rows() -> Vec<Row> {
             let mut found = Vec::new();
             let units = UNITS * u64::from(sessions::SLICES);
             Ok(Box::new(move |side| match side {
-                Side::Other => {
+                Side::Other => beside_one_that_draws(|| {
                     let begun = linerate_sys::clock::thread_cpu_ns();
                     (0..units).for_each(|unit| surface_of(unit, UPDATE, &mut found));
                     Ok(1e9 * units as f64 / (linerate_sys::clock::thread_cpu_ns() - begun) as f64)
-                }
+                }),
                 Side::Ours => {
                     let settings = ["pipeline.units=ahead", "pipeline.update=1MiB"];
                     let [here, _] = ours.play(
@@ -52,4 +54,20 @@ pub fn rows() -> Vec<Row> {
         }),
     };
     [("64 KiB", 64 << 10), ("1 MiB", 1 << 20)].map(row).into()
+}
+
+/// Does it while another thread draws.
+fn beside_one_that_draws<T>(work: impl FnOnce() -> T) -> T {
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut units = 0..;
+            while !is_over.load(Ordering::Relaxed) {
+                std::hint::black_box(units.next().map(|unit| drawn(unit, UPDATE)));
+            }
+        });
+        let done = work();
+        is_over.store(true, Ordering::Relaxed);
+        done
+    })
 }

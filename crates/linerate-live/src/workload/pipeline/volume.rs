@@ -205,6 +205,12 @@ pub fn surface_of(unit: u64, update_bytes: u64, found: &mut Vec<Triangle>) {
     });
 }
 
+/// Finds and draws the surface that a unit is of without a pipeline, by one thread: its triangles. What the stages after the one
+/// that finds it do meanwhile.
+pub fn drawn(unit: u64, update_bytes: u64) -> u64 {
+    shown(Cube::of_unit(Setup { buffer_bytes: 0, update_bytes }, unit)).1
+}
+
 /// The nearest points so far, each with its depth above its shade: the lesser of two is the nearer.
 struct Drawing {
     cube: Cube,
