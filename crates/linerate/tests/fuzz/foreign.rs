@@ -11,20 +11,22 @@ use std::sync::Mutex;
 /// How many inputs each reader gets, where `FUZZ_INPUTS` says nothing.
 const INPUTS: u64 = 150;
 
-/// What a launcher, and what keeps the output of services, puts before lines, of each kind that is known.
-const MARKS: [&str; 12] = [
+/// What a launcher, and what keeps the output of services, puts before lines, of each kind that is known; `N` is the line's number.
+const MARKS: [&str; 14] = [
     "[1,0]<stdout>:",
     "[0] ",
     "0: ",
     "client-1  | ",
     "[pod/a-1/b] ",
     "2026-11-27T09:00:00.123456789Z ",
-    "Nov 27 09:00:00 host iperf3[4711]: ",
+    "Dec 27 09:00:00 host iperf3[4711]: ",
     "2026-11-27T09:00:00+0000 host iperf3[4711]: ",
     "2026-11-27T09:00:00.123456+00:00 host iperf3[4711]: ",
     "[2026-11-27 09:00:00] ",
-    "Nov 27 09:00:00 ",
+    "Dec 27 09:00:00 ",
     "node7: ",
+    "     N\t",
+    "N:",
 ];
 
 /// Valid files, and the tool that they are of; none where launchers marked the lines of any, or several wrote them. Of the
@@ -43,7 +45,10 @@ fn targets() -> Vec<Target> {
     };
     let marked = files.iter().flat_map(|(_, bytes)| {
         let text = String::from_utf8_lossy(bytes).into_owned();
-        MARKS.map(|mark| text.lines().map(|line| format!("{mark}{line}\n")).collect::<String>().into_bytes())
+        MARKS.map(|mark| {
+            let line = |(at, line): (usize, &str)| mark.replace('N', &(at + 1).to_string()) + line + "\n";
+            text.lines().enumerate().map(line).collect::<String>().into_bytes()
+        })
     });
     let launchers = Target { name: "launchers", tool: None, valid: marked.collect() };
     // Two tools in a file, the second of each that is read.

@@ -1,7 +1,7 @@
 //! What a launcher puts before each line of its ranks: `[1,0]<stdout>:` of Open MPI's --tag-output, `[0] ` of MPICH's -l,
 //! `0: ` of srun's -l, `NAME: ` of pdsh and clush; and what keeps the output of services: `NAME | ` of docker compose,
 //! `[pod/NAME/CONTAINER] ` of kubectl, a time as docker, kubectl and ts write it, a line's head in the journal, NAME and a tab of
-//! parallel; and the colours of a terminal.
+//! parallel; the numbers of lines that cat -n and grep -n count; and the colours of a terminal.
 
 mod colour;
 mod syslog;
@@ -34,10 +34,13 @@ enum Stands {
     InMost,
     /// In all that the other reader marks: what a tool writes in some looks the same.
     InAllOf(Reader),
+    /// In all, with numbers that count up: what begins with any other number is a tool's.
+    CountingUp,
 }
 
 /// One a launcher.
-const MARKS: [(Reader, Stands); 11] = [
+const MARKS: [(Reader, Stands); 12] = [
+    (counted, Stands::CountingUp),
     (tagged, Stands::Anywhere),
     (bracketed, Stands::InMost),
     (numbered, Stands::InMost),
@@ -115,6 +118,9 @@ fn skip<'l>(lines: &[&'l str], skipped: &mut [usize], names: &mut [Option<&'l st
             Stands::Anywhere => true,
             Stands::InMost => is_most,
             Stands::InAllOf(other) => is_most && marks == marked(*other),
+            Stands::CountingUp => {
+                marks == filled.len() && counts_up(filled.iter().map(|at| rest(*at, skipped[*at]).1))
+            }
         };
         filled.len() > 1 && marks > 0 && is_enough
     };
@@ -159,6 +165,30 @@ fn numbered(line: &str) -> Option<Mark<'_>> {
     let is_netpipe = rest.contains(" times -->");
     (is_number(rank.trim_start()) && (rest.is_empty() || rest.starts_with(' ')) && !is_netpipe)
         .then_some(plain(rank.len() + 1))
+}
+
+/// `12:` of grep -n, `    12` and a tab of cat -n and nl.
+fn counted(line: &str) -> Option<Mark<'_>> {
+    let digits = line.trim_start().bytes().take_while(u8::is_ascii_digit).count();
+    let end = line.len() - line.trim_start().len() + digits;
+    let is_grep = end == digits && line[end..].starts_with(':') && !line[end + 1..].starts_with(' ');
+    (is_number(&line[end - digits..end]) && (is_grep || line[end..].starts_with('\t')))
+        .then_some(plain(end + 1))
+}
+
+/// Whether the number of each line is more than that of the one before, and by one before a tab, where nobody picks lines.
+fn counts_up<'l>(lines: impl Iterator<Item = &'l str>) -> bool {
+    let numbers: Vec<(u64, bool)> = lines
+        .map_while(|line| {
+            let line = line.trim_start();
+            let end = line.find(|letter: char| !letter.is_ascii_digit())?;
+            Some((line[..end].parse().ok()?, line[end..].starts_with('\t')))
+        })
+        .collect();
+    numbers.windows(2).all(|two| match two[1] {
+        (number, true) => number == two[0].0 + 1,
+        (number, false) => number > two[0].0,
+    })
 }
 
 /// `client-1  | `, with blanks that align the names.
@@ -305,6 +335,22 @@ mod tests {
                 let expected: String = lines.iter().map(|line| " ".repeat(blank) + line + "\n").collect();
                 assert_eq!(voices(&text).unwrap()[0].1, expected);
             }
+        }
+    }
+
+    #[test]
+    fn numbers_of_lines_are_no_part_where_they_count() {
+        let lines = ["PING 127.0.0.1 (127.0.0.1) 56(84) bytes", "", "64 bytes from 127.0.0.1: icmp_seq=1"];
+        let marks: [fn(usize) -> String; 3] =
+            [|at| format!("{:6}\t", at + 1), |at| format!("{}:", at + 8), |at| format!("{}:", 3 * at)];
+        for mark in marks {
+            let text: String =
+                lines.iter().enumerate().map(|(at, line)| format!("{}{line}\n", mark(at))).collect();
+            let left = voices(&text).unwrap().remove(0).1;
+            assert!(left.lines().map(str::trim_start).eq(lines), "{left}");
+        }
+        for sizes in ["1\t3.1\n2\t3.2\n4\t3.3\n", "1:3.1\n1:3.2\n", "1: 3.1\n2:3.2\n3:3.3\n"] {
+            assert_eq!(voices(sizes).unwrap()[0].1, sizes);
         }
     }
 
