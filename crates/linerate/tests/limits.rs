@@ -72,6 +72,20 @@ fn a_limit_of_a_process_is_told() {
     }
 }
 
+/// What it wrote before is gone: half of it would look like a run that was cut.
+#[test]
+fn an_import_that_finds_no_room_leaves_nothing() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/imported/files/ping-loopback.txt");
+    for (limit, is_enough) in [(0, false), (1, false), (1000, true)] {
+        let (output, folder) = run_after(&format!("ulimit -f {limit}"), &format!("import {file}"));
+        let is_met = is_met(&format!("ulimit -f {limit}"), &output, &["KiB a file", "ulimit"]);
+        assert_eq!(is_met, !is_enough, "{limit}: {output:?}");
+        let left = fs::read_dir(folder.path()).unwrap().flatten();
+        let left = left.filter(|entry| entry.path().extension().is_some_and(|end| end == "jsonl"));
+        assert_eq!(left.count() > 0, is_enough, "{limit}");
+    }
+}
+
 #[test]
 fn a_limit_of_a_user_is_told_to_an_ordinary_one() {
     if nobody::is_root() {

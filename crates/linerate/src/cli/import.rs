@@ -103,8 +103,11 @@ fn doubts(events: &[Event]) -> &[String] {
 fn write(folder: &Path, stem: &str, events: &[Event]) -> Result<PathBuf> {
     let (path, mut writer) = new_recording(folder, stem)?;
     let end = Event::End(End { reason: "completed".into(), error: None, at_ns: 0 });
-    for event in events.iter().chain([&end]) {
-        writer.write(event).map_err(|e| Error::io("write", path.display().to_string(), e))?;
+    let written = events.iter().chain([&end]).try_for_each(|event| writer.write(event).map(drop));
+    if let Err(error) = written {
+        // Of a file that is still there nothing is lost, and half of it would look like a run that was cut.
+        let _ = std::fs::remove_file(&path);
+        return Err(Error::io("write", path.display().to_string(), error));
     }
     Ok(path)
 }

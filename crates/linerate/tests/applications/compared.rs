@@ -16,6 +16,23 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// On a link that binds, a unit of work takes what the link takes, and hosts that share CPUs scatter it little: the controls are
+/// right, and a buffer that is less than the path holds is found.
+#[test]
+#[ignore = "long: half a minute, on a lab"]
+fn long_a_pipeline_on_a_link_that_binds_is_decided() {
+    let lab = "lab:rate=200Mb/s,delay=1ms";
+    let output = ab(&[lab, "--application", "microscope", "--set", "socket.send-buffer=16KiB"]);
+    let report: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", said(&output)));
+    assert_eq!(output.status.code(), Some(10), "{report:#}");
+    let arms = &report["arms"];
+    let change = |arm: &Value| arm["change"]["estimate"].as_f64().unwrap();
+    let (small, slowed) = (change(&arms["candidates"][0]), change(&arms["slowed"]));
+    assert!((0.6..1.2).contains(&small), "{small}: {report:#}");
+    assert!((0.08..0.12).contains(&slowed), "{slowed}: {report:#}");
+}
+
 /// However busy the machine is, a node that answers 20 ms late cannot be missed; a control may be, and then it is said.
 #[test]
 fn a_node_that_answers_late_is_found_by_rounds() {
