@@ -68,6 +68,10 @@ pub trait Schedule {
     fn announcement(&self) -> String;
     /// What a step belongs to, in a few words: `pass 3 of 10`.
     fn stage(&self, step: &Step) -> String;
+    /// Why the time that was asked for is not enough for anything, and what to try; none where it is.
+    fn too_short(&self) -> Option<(String, String)> {
+        None
+    }
     /// What the user should know before it begins.
     fn note(&self) -> Option<String> {
         None

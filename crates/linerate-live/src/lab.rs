@@ -94,6 +94,8 @@ pub struct VirtualHost {
     pub address: IpAddr,
     /// Its IPv6 address there; none where the kernel or the MTU allows none.
     pub address6: Option<IpAddr>,
+    /// Those of its further adapters.
+    pub further: Vec<IpAddr>,
     /// Its interface on the wire.
     pub interface: String,
     /// What a process joins to be on this host, in this order.
@@ -115,22 +117,30 @@ impl Lab {
     /// Builds the hosts and waits until their wires carry packets. `program` is linerate itself:
     /// `/proc/self/exe`.
     pub fn build(topology: &Topology, program: &Path) -> Result<Lab> {
+        Lab::with_adapters(topology, 1, program)
+    }
+
+    /// The same, each host with so many adapters, of which each has a link of the same kind.
+    pub fn with_adapters(topology: &Topology, adapters: u32, program: &Path) -> Result<Lab> {
         if !HOSTS.contains(&topology.hosts) {
             let what = format!("a lab of {} hosts", topology.hosts);
             return Err(Error::usage(what, "a lab has 2 to 64 hosts"));
         }
         topology.check().map_err(|error| Error::usage(error.what, error.hint))?;
-        let (layout, descriptors) = request::send(program, &Request::Build(Box::new(topology.clone())))?;
+        let (layout, descriptors) = {
+            let topology = Box::new(topology.clone());
+            request::send(program, &Request::Build { topology, adapters })?
+        };
         let lost = || request::broken(program, "did not hand over what it announced");
         let mut descriptors = descriptors.into_iter();
         let mut next = || descriptors.next().map(Arc::new).ok_or_else(lost);
         let user_namespace = layout.user_namespace.then(&mut next).transpose()?;
         let (mut hosts, mut ports) = (Vec::new(), Vec::new());
         let has_mounts: Vec<bool> = layout.hosts.iter().map(|site| site.has_mounts).collect();
-        for Site { name, address, address6, interface, hardware, .. } in layout.hosts {
+        for Site { name, address, address6, further, interface, hardware, .. } in layout.hosts {
             ports.extend(hardware.try_into().map(|hardware: [u8; 6]| (name.clone(), hardware)));
             let namespaces = user_namespace.iter().cloned().chain([next()?, next()?]).collect();
-            hosts.push(VirtualHost { name, address, address6, interface, namespaces });
+            hosts.push(VirtualHost { name, address, address6, further, interface, namespaces });
         }
         for (host, _) in hosts.iter_mut().zip(has_mounts).filter(|(_, has_mounts)| *has_mounts) {
             host.namespaces.push(next()?);

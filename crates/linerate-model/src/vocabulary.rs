@@ -53,7 +53,7 @@ pub use host_knob::{
 };
 pub use knob::{FILTER_AT, FILTER_AT_ROUTER, FILTER_KIND, FILTER_MATCH, FILTER_RULES, FILTER_STATE};
 pub use knob::{Had, KNOBS, Knob, KnobKind, LONGEST_NS, OF_APPLICATIONS, OF_LOOPS, RATES, TRANSPORT_OF};
-pub use knob::{LINK_COALESCE, LINK_COALESCE_FRAMES};
+pub use knob::{LINK_ADAPTERS, LINK_COALESCE, LINK_COALESCE_FRAMES};
 pub use knob::{OF_CONNECTIONS, OF_RELAYS, SHIM_ANSWERED, SHIM_READ_RATE};
 pub use lab_key::{LAB_KEYS, LabKey};
 pub use library::{

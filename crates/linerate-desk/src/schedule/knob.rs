@@ -2,7 +2,7 @@
 
 use super::filter;
 use super::link::{self, Wrong};
-use crate::plan::{Arm, Placement, Plan, Setting, Suite, View};
+use crate::plan::{Arm, Case, Placement, Plan, Setting, Suite, View};
 use crate::record::{HostFacts, KnobRefused, Reason, Recording};
 use crate::vocabulary::ReasonKind::Lacking;
 use crate::vocabulary::{Had, Knob, Rung};
@@ -33,11 +33,11 @@ pub(super) fn refused_experiments(plan: &Plan, recording: &Recording) -> Vec<(u3
 }
 
 /// Why a suite's case is not measured, where it sets what one of its hosts has not.
-pub(super) fn of_case(plan: &Plan, recording: &Recording, rung: &Rung, arm: u32) -> Option<Reason> {
-    if let Some(reason) = link::of_case(plan, recording, rung, arm) {
+pub(super) fn of_case(plan: &Plan, recording: &Recording, rung: &Rung, case: &Case) -> Option<Reason> {
+    if let Some(reason) = link::of_case(plan, recording, rung, case) {
         return Some(reason);
     }
-    let arm = plan.arms.get((arm as usize).checked_sub(1)?)?;
+    let arm = plan.arms.get((case.arm as usize).checked_sub(1)?)?;
     let is_left_out = |setting: &&Setting| {
         setting.acts_on(rung) && Knob::named(&setting.knob).is_some_and(|knob| knob.had != Had::Clipped)
     };
@@ -141,9 +141,13 @@ mod tests {
         {
             let (mut plan, recording) = asked(set, "network.tcp", &[]);
             plan.arms = vec![Arm::candidate(vec![set.parse().unwrap()])];
-            assert_eq!(of_case(&plan, &recording, rung, 1).is_some(), is_left_out, "{set}");
-            assert_eq!(of_case(&plan, &recording, rung, 0), None);
+            assert_eq!(of_case(&plan, &recording, rung, &in_arm(1)).is_some(), is_left_out, "{set}");
+            assert_eq!(of_case(&plan, &recording, rung, &in_arm(0)), None);
         }
+    }
+
+    fn in_arm(arm: u32) -> Case {
+        Case { arm, flows: 2, ..Case::default() }
     }
 
     /// Why a case with these settings is not measured on a target; none where it is.
@@ -159,7 +163,7 @@ mod tests {
             let facts = facts.map(|(name, fact)| (name.to_owned(), fact));
             host.environment.interfaces = [("eth0".to_owned(), facts.into())].into();
         }
-        of_case(&plan, &recording, Rung::named(rung).unwrap(), 1).map(|reason| reason.why)
+        of_case(&plan, &recording, Rung::named(rung).unwrap(), &in_arm(1)).map(|reason| reason.why)
     }
 
     #[test]
@@ -179,6 +183,21 @@ mod tests {
         let frames = told("lab:wire=user", tcp, &["link.coalesce-frames=8"]);
         assert!(frames.unwrap().contains("says nothing without"));
         assert_eq!(told("lab:coalesce=1ms", tcp, &["link.coalesce-frames=8"]), None);
+    }
+
+    #[test]
+    fn adapters_are_of_a_labs_hosts_and_want_a_connection_each() {
+        let (tcp, two) = ("network.tcp", ["link.adapters=2"]);
+        assert_eq!(told("lab", tcp, &two), None);
+        assert_eq!(told("lab:rate=1Gb/s,wire=tbf", tcp, &two), None);
+        assert!(told("lab:rate=1Gb/s", tcp, &two).unwrap().contains("own wire has one port a host"));
+        assert!(told("lab:fault=sack-off", tcp, &two).unwrap().contains("first adapter alone"));
+        assert!(told("ssh://x,ssh://y", tcp, &two).unwrap().contains("measured at one address"));
+        assert_eq!(told("ssh://x,ssh://y", tcp, &["link.adapters=1"]), None, "it is so already");
+        let few = told("lab", tcp, &["link.adapters=3"]).unwrap();
+        assert_eq!(few, "link.adapters=3: 2 connections by 3 adapters");
+        assert!(told("lab", "network.tcp6", &two).unwrap().contains("IPv4"));
+        assert!(told("lab", "in-host.tcp", &two).unwrap().contains("no link"));
     }
 
     #[test]

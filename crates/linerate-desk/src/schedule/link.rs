@@ -1,10 +1,12 @@
 //! What is asked of links, held against what they are: links of a lab are set, those of other hosts are not.
 
-use crate::plan::{Plan, Setting, Target};
+use crate::plan::{Case, Plan, Setting, Target};
 use crate::record::{HostFacts, Reason, Recording};
-use crate::unit::Bytes;
+use crate::unit::{Bytes, counted};
 use crate::vocabulary::ReasonKind::{Lacking, Unable};
-use crate::vocabulary::{Family, Had, Knob, LINK_COALESCE, LINK_COALESCE_FRAMES, LINK_MTU, Place, Rung};
+use crate::vocabulary::{
+    Family, Had, Knob, LINK_ADAPTERS, LINK_COALESCE, LINK_COALESCE_FRAMES, LINK_MTU, Place, Rung,
+};
 use serde_json::Value;
 
 /// What is wrong, and what to try.
@@ -20,6 +22,9 @@ const UNCHANGED: &str =
 
 /// Why a setting of links is not to be had on a target.
 pub(super) fn lacking(plan: &Plan, setting: &Setting, hosts: &[HostFacts]) -> Option<Wrong> {
+    if setting.knob == LINK_ADAPTERS.name {
+        return lacking_adapters(plan, setting);
+    }
     let holds = [LINK_COALESCE.name, LINK_COALESCE_FRAMES.name].contains(&setting.knob.as_str());
     let what = format!("{}={}", setting.knob, setting.value);
     match &plan.target {
@@ -41,6 +46,28 @@ pub(super) fn lacking(plan: &Plan, setting: &Setting, hosts: &[HostFacts]) -> Op
     }
 }
 
+/// Why connections do not go by so many adapters: who has one alone, and a wire that ends at one.
+fn lacking_adapters(plan: &Plan, setting: &Setting) -> Option<Wrong> {
+    let what = |why: &str| format!("{}={}: {why}", setting.knob, setting.value);
+    let wrong = match &plan.target {
+        _ if setting.value.parse() == Ok(1) => return None,
+        Target::Simulated(_) => return None,
+        Target::Ssh(_) | Target::Launched(_) => (
+            "a host is measured at one address, so by one adapter",
+            "it is a factor of a lab's hosts: run it on `lab`",
+        ),
+        Target::Lab(_) if plan.target.has_own_wire() => (
+            "the program's own wire has one port a host",
+            "take the kernel's: lab, or lab:rate=1Gb/s,wire=tbf",
+        ),
+        Target::Lab(topology) if !topology.faults.is_empty() => {
+            ("the faults of this lab are of the first adapter alone", "leave out the faults")
+        }
+        Target::Lab(_) => return None,
+    };
+    Some((what(wrong.0), wrong.1.into()))
+}
+
 /// Why a host's own setting is not changed for a case.
 pub(super) fn unchanged(plan: &Plan, setting: &Setting) -> Option<Wrong> {
     let what = format!("{}={}: host settings are not changed", setting.knob, setting.value);
@@ -49,7 +76,8 @@ pub(super) fn unchanged(plan: &Plan, setting: &Setting) -> Option<Wrong> {
 
 /// Why a suite's case is not measured for what it asks of links, or of segments that they do not carry: it would be
 /// called by a value that nothing has.
-pub(super) fn of_case(plan: &Plan, recording: &Recording, rung: &Rung, arm: u32) -> Option<Reason> {
+pub(super) fn of_case(plan: &Plan, recording: &Recording, rung: &Rung, case: &Case) -> Option<Reason> {
+    let arm = case.arm;
     let asked = plan.arms.get((arm as usize).checked_sub(1)?)?;
     let is_of_links =
         |setting: &&Setting| Knob::named(&setting.knob).is_some_and(|knob| knob.had == Had::Links);
@@ -63,7 +91,25 @@ pub(super) fn of_case(plan: &Plan, recording: &Recording, rung: &Rung, arm: u32)
         let why = format!("{} says nothing without {}", LINK_COALESCE_FRAMES.name, LINK_COALESCE.name);
         return Some(Reason::new(Unable, why, format!("set both: {}=64us", LINK_COALESCE.name)));
     }
-    too_large_segments(plan, recording, rung, arm)
+    too_few_connections(plan, rung, case).or_else(|| too_large_segments(plan, recording, rung, arm))
+}
+
+/// A connection goes by one adapter: with fewer of them, or with those that a pattern makes by itself, the value would be
+/// a name that nothing has.
+fn too_few_connections(plan: &Plan, rung: &Rung, case: &Case) -> Option<Reason> {
+    let adapters = plan.adapters_for(rung.id, case.arm);
+    let connections = case.pairs.len() as u32 * case.flows;
+    let why = match adapters {
+        1 => return None,
+        _ if rung.family == Family::V6 => "the further adapters have IPv4 addresses".to_owned(),
+        _ if case.pattern.calls() => format!("{} makes its connections at one address", case.pattern),
+        _ if connections < adapters => {
+            format!("{} by {adapters} adapters", counted(connections as usize, "connection"))
+        }
+        _ => return None,
+    };
+    let why = format!("{}={adapters}: {why}", LINK_ADAPTERS.name);
+    Some(Reason::new(Unable, why, format!("streams over IPv4, {adapters} connections at least")))
 }
 
 /// Segments that are larger than what the links carry: the kernel would grant what they do.

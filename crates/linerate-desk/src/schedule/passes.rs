@@ -235,8 +235,10 @@ impl Passes {
     /// longer than was planned, and then a profile's time is kept and not its number of passes: but for
     /// those that an interval takes, and where a number was asked for.
     fn has_time(&self, pass: u32, recording: &Recording) -> bool {
-        // Over a slow way a pass may take many times what was thought of it, and one is worth its time.
-        let least = if self.is_slow { 1 } else { LEAST_PASSES };
+        // Over a slow way a pass may take many times what was thought of it, and one is worth its time. Where there was
+        // to be no interval anyhow, what was asked for counts.
+        let is_short = self.plan.budget_ns.is_some() && self.passes < LEAST_PASSES;
+        let least = if self.is_slow || is_short { 1 } else { LEAST_PASSES };
         if pass < least || self.is_counted {
             return true;
         }
@@ -466,6 +468,26 @@ impl Schedule for Passes {
             Why::Rerun => "again".to_owned(),
             Why::Extra => format!("pass {}", step.pass),
         }
+    }
+
+    /// Less than the warm-up and a pass is no run.
+    fn too_short(&self) -> Option<(String, String)> {
+        let (asked_ns, least_ns) = (self.plan.budget_ns?, self.budget_ns);
+        let seconds = |ns: u64| ns.div_ceil(SECOND_NS);
+        (least_ns > asked_ns + asked_ns / TOLERATED).then(|| {
+            let what = format!(
+                "--budget {}s: the warm-up and one pass of what is asked for take about {} s",
+                seconds(asked_ns),
+                seconds(least_ns)
+            );
+            (
+                what,
+                format!(
+                    "--budget {}s, or less to measure: --only, --sizes, --profile quick",
+                    seconds(least_ns)
+                ),
+            )
+        })
     }
 
     fn note(&self) -> Option<String> {

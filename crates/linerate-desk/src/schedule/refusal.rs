@@ -19,7 +19,7 @@ pub(super) fn of_case(plan: &Plan, recording: &Recording, rung: &Rung, one: &Wan
     left_to_longer(plan, &one.case)
         .or_else(|| uncarried(rung.transport, one))
         .or_else(|| waits_otherwise(plan, rung, &one.case))
-        .or_else(|| knob::of_case(plan, recording, rung, one.case.arm))
+        .or_else(|| knob::of_case(plan, recording, rung, &one.case))
         .or_else(|| filter::of_case(plan, rung, &one.case))
         .or_else(|| refused(plan, recording, rung, &one.case))
         .or_else(|| lacks_cpus(recording, &one.case).filter(|_| !gives_way(plan, rung.transport, &one.case)))

@@ -159,8 +159,46 @@ fn a_budget_sets_the_passes() {
         });
         Passes::new(&plan, &recording).passes()
     };
-    let second = 1_000_000_000;
+    let second = SECOND_NS;
     assert_eq!([passes(Some(second)), passes(Some(600 * second)), passes(None)], [1, 10, 10]);
+}
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+#[test]
+fn a_budget_below_a_pass_is_refused_with_what_is_enough() {
+    let with = |budget_ns| begun(|plan| plan.budget_ns = Some(budget_ns));
+    let told = |budget_ns| {
+        let (plan, recording) = with(budget_ns);
+        Passes::new(&plan, &recording).too_short()
+    };
+    let (what, hint) = told(SECOND_NS).unwrap();
+    assert!(what.starts_with("--budget 1s: the warm-up and one pass"), "{what}");
+    let enough = hint.strip_prefix("--budget ").and_then(|rest| rest.split_once("s,")).unwrap().0;
+    assert_eq!(told(enough.parse::<u64>().unwrap() * SECOND_NS), None, "{hint}");
+    assert_eq!(told(600 * SECOND_NS), None);
+    let (plan, recording) = begun(|_| ());
+    assert_eq!(Passes::new(&plan, &recording).too_short(), None, "none was asked for");
+}
+
+/// Where passes take three times what was thought, a short run ends in its time and not with the passes that were planned.
+#[test]
+fn a_short_budget_ends_passes_that_take_longer() {
+    let (plan, mut recording) = begun(|plan| plan.budget_ns = Some(15 * SECOND_NS));
+    let mut schedule = Passes::new(&plan, &recording);
+    let planned = schedule.passes();
+    assert!((2..6).contains(&planned), "{planned} passes");
+    let mut last = 0;
+    while let Some(step) = schedule.next(&recording) {
+        last = step.pass;
+        for mut event in answer(&step) {
+            if let Event::Step(record) = &mut event {
+                record.duration_ns = 3 * step.predicted_ns.max(record.duration_ns);
+            }
+            recording.push(event);
+        }
+    }
+    assert!(last < planned, "{last} of {planned} passes");
 }
 
 #[test]

@@ -45,11 +45,11 @@ pub fn main(socket: impl AsFd) -> Result<()> {
 fn build(request: &Request) -> Result<Building> {
     let ordinary = !namespace::may_administer()?;
     let built = match request {
-        Request::Build(topology) => raise(topology, ordinary),
+        Request::Build { topology, adapters } => raise(topology, *adapters, ordinary),
         Request::Probe => try_out(ordinary),
     };
     let mut building = built.map_err(|error| refusal::explain(error, ordinary))?;
-    if let Request::Build(topology) = request {
+    if let Request::Build { topology, .. } = request {
         building.layout.faults = fault::into_hosts(topology, building.networks())?;
     }
     Ok(building)
@@ -64,7 +64,7 @@ impl Building {
 }
 
 /// Makes the namespaces, and wires them.
-fn raise(topology: &Topology, ordinary: bool) -> linerate_sys::Result<Building> {
+fn raise(topology: &Topology, adapters: u32, ordinary: bool) -> linerate_sys::Result<Building> {
     let mut descriptors = Vec::new();
     if ordinary {
         namespace::become_root_of_new_user_namespace()?;
@@ -74,7 +74,7 @@ fn raise(topology: &Topology, ordinary: bool) -> linerate_sys::Result<Building> 
     for number in 0..topology.hosts {
         hosts.push(NewNamespace::new(&wiring::name_of(number))?);
     }
-    let (mut sites, switch) = wiring::wire(topology, &mut hosts)?;
+    let (mut sites, switch) = wiring::wire(topology, adapters, &mut hosts)?;
     let mounts = own_mounts(topology, &hosts, &mut sites)?;
     let layout = Layout { hosts: sites, user_namespace: ordinary, faults: Vec::new(), abilities: None };
     for ground in hosts {
@@ -115,7 +115,7 @@ fn own_mounts(
 
 /// Builds the smallest lab, and tries elsewhere what a larger one may need.
 fn try_out(ordinary: bool) -> linerate_sys::Result<Building> {
-    let mut building = raise(&Topology::default(), ordinary)?;
+    let mut building = raise(&Topology::default(), 1, ordinary)?;
     building.descriptors.clear();
     building.layout.abilities = Some(Abilities {
         user_namespace: ordinary,

@@ -26,8 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// What the builder is asked for.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Request {
-    /// Hosts and wires.
-    Build(Box<Topology>),
+    /// Hosts with so many adapters each, and wires.
+    Build { topology: Box<Topology>, adapters: u32 },
     /// Only what could be built.
     Probe,
 }

@@ -14,8 +14,13 @@ use std::os::fd::AsFd;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Every host's interface on the wire.
+/// Every host's first interface on the wire.
 pub(super) const PORT: &str = "wire0";
+
+/// The interface of an adapter, of which the first is 0.
+pub(super) fn port_of(adapter: u32) -> String {
+    format!("wire{adapter}")
+}
 
 /// The MTU of the ports in the middle: hosts alone say how large a packet may be, and may change it. A host takes none
 /// that is larger than its own.
@@ -47,13 +52,16 @@ const QUEUE_SECONDS: f64 = 0.050;
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_micros(100);
 
-/// The host with this number, as others see it.
-pub(super) fn site(number: u32) -> Site {
-    let address = IpAddr::V4(Ipv4Addr::from_bits(NETWORK.to_bits() + number + 1));
+/// The host with this number and so many adapters, as others see it.
+pub(super) fn site(number: u32, adapters: u32) -> Site {
+    let at = |adapter: u32| {
+        IpAddr::V4(Ipv4Addr::from_bits(NETWORK.to_bits() + (adapter << (32 - PREFIX)) + number + 1))
+    };
+    let (address, further) = (at(0), (1..adapters).map(at).collect());
     let address6 = IpAddr::V6(Ipv6Addr::from_bits(NETWORK6.to_bits() + u128::from(number) + 1));
     let interface = PORT.into();
     let (name, hardware) = (name_of(number), Vec::new());
-    Site { name, address, address6: Some(address6), interface, hardware, has_mounts: false }
+    Site { name, address, address6: Some(address6), further, interface, hardware, has_mounts: false }
 }
 
 /// The bucket for a rate.
@@ -71,24 +79,31 @@ pub(super) fn token_bucket(rate: BitRate) -> TokenBucket {
 /// ground, if one was needed.
 pub(super) fn wire(
     topology: &Topology,
+    adapters: u32,
     hosts: &mut [NewNamespace],
 ) -> Result<(Vec<Site>, Option<NewNamespace>)> {
     let mut switch = None;
     match hosts {
-        [a, b] if topology.carrier() != Carrier::User => lay_cable((a, PORT), (b, PORT), [topology.mtu; 2])?,
-        _ => switch = Some(switch_with_cables(topology, hosts)?),
+        [a, b] if topology.carrier() != Carrier::User => {
+            for port in (0..adapters).map(port_of) {
+                lay_cable((a, &port), (b, &port), [topology.mtu; 2])?;
+            }
+        }
+        _ => switch = Some(switch_with_cables(topology, adapters, hosts)?),
     }
-    let mut sites: Vec<Site> = (0..topology.hosts).map(site).collect();
+    let mut sites: Vec<Site> = (0..topology.hosts).map(|number| site(number, adapters)).collect();
     for (site, host) in sites.iter_mut().zip(hosts.iter_mut()) {
-        configure(host, site, topology)?;
+        (0..adapters).try_for_each(|adapter| configure(host, site, adapter, topology))?;
     }
-    for host in hosts.iter_mut() {
-        await_carrier(&mut host.netlink, PORT)?;
+    for adapter in 0..adapters {
+        for host in hosts.iter_mut() {
+            await_carrier(&mut host.netlink, &port_of(adapter))?;
+        }
+        introduce(&sites, adapter, hosts)?;
     }
-    introduce(&sites, hosts)?;
     if let Some(switch) = &mut switch {
-        for number in 0..topology.hosts {
-            await_carrier(&mut switch.netlink, &name_of(number))?;
+        for (number, adapter) in ports_in_the_middle(topology.hosts, adapters) {
+            await_carrier(&mut switch.netlink, &port_in_the_middle(number, adapter))?;
         }
         if topology.carrier() != Carrier::User {
             await_carrier(&mut switch.netlink, BRIDGE)?;
@@ -105,14 +120,29 @@ fn lay_cable(near: (&mut NewNamespace, &str), far: (&NewNamespace, &str), mtus: 
     near.netlink.add_cable(&near_port, &far_port, mtus)
 }
 
-/// A place in the middle with a port for each host, named as the host. A bridge joins the ports, unless the
-/// program's own wire is to.
-fn switch_with_cables(topology: &Topology, hosts: &mut [NewNamespace]) -> Result<NewNamespace> {
+/// The adapters of all hosts, each by its host's number and its own.
+fn ports_in_the_middle(hosts: u32, adapters: u32) -> impl Iterator<Item = (u32, u32)> {
+    (0..hosts).flat_map(move |number| (0..adapters).map(move |adapter| (number, adapter)))
+}
+
+/// The port in the middle is named as the host, and for a further adapter with its number.
+fn port_in_the_middle(number: u32, adapter: u32) -> String {
+    let name = name_of(number);
+    if adapter == 0 { name } else { format!("{name}.{adapter}") }
+}
+
+/// A place in the middle with a port for each adapter of each host. A bridge joins the ports, unless the program's own
+/// wire is to.
+fn switch_with_cables(
+    topology: &Topology,
+    adapters: u32,
+    hosts: &mut [NewNamespace],
+) -> Result<NewNamespace> {
     let mut switch = NewNamespace::new("switch")?;
     let bridge = (topology.carrier() != Carrier::User).then(|| add_bridge(&mut switch)).transpose()?;
-    for (number, host) in (0..).zip(hosts) {
-        let name = name_of(number);
-        lay_cable((host, PORT), (&switch, &name), [topology.mtu, MTU_OF_SWITCH])?;
+    for (number, adapter) in ports_in_the_middle(topology.hosts, adapters) {
+        let (host, name) = (&mut hosts[number as usize], port_in_the_middle(number, adapter));
+        lay_cable((host, &port_of(adapter)), (&switch, &name), [topology.mtu, MTU_OF_SWITCH])?;
         let port = quiet(&mut switch.netlink, &name)?;
         if let Some(bridge) = &bridge {
             switch.netlink.enslave(&port, bridge)?;
@@ -121,7 +151,7 @@ fn switch_with_cables(topology: &Topology, hosts: &mut [NewNamespace]) -> Result
             switch.netlink.add_qdisc(&port, &Qdisc::Netem(netem))?;
         }
         // What a host receives at, where that is not what the others send at.
-        let own = topology.ports.iter().find(|own| own.host == name && !own.sends);
+        let own = topology.ports.iter().find(|own| own.host == name_of(number) && !own.sends);
         if let Some(own) = own.filter(|_| topology.carrier() == Carrier::TokenBucket) {
             switch.netlink.add_qdisc(&port, &Qdisc::TokenBucket(token_bucket(own.rate)))?;
         }
@@ -138,16 +168,21 @@ fn add_bridge(switch: &mut NewNamespace) -> Result<Link> {
     quiet(&mut switch.netlink, BRIDGE)
 }
 
-/// A host's own end: addresses, rate, up.
-fn configure(host: &mut NewNamespace, site: &mut Site, topology: &Topology) -> Result<()> {
-    let link = quiet(&mut host.netlink, PORT)?;
+/// A host's own end at an adapter: addresses, rate, up. IPv6 is at the first one alone.
+fn configure(host: &mut NewNamespace, site: &mut Site, adapter: u32, topology: &Topology) -> Result<()> {
+    let port = port_of(adapter);
+    let link = quiet(&mut host.netlink, &port)?;
     if link.mtu != topology.mtu {
-        let what = format!("{PORT}: MTU {} instead of {}", link.mtu, topology.mtu);
+        let what = format!("{port}: MTU {} instead of {}", link.mtu, topology.mtu);
         return Err(Error::new("RTM_NEWLINK", what, ErrorKind::InvalidInput));
     }
     // Before it has an address, for which it would join a group and report that.
     host.netlink.set_no_resolution(&link)?;
-    host.netlink.add_address(&link, site.address, PREFIX)?;
+    host.netlink.add_address(&link, site.at(adapter), PREFIX)?;
+    if adapter > 0 {
+        shape(host, &link, site, topology)?;
+        return host.netlink.set_up(&link);
+    }
     site.address6 = site.address6.filter(|_| topology.mtu >= LEAST_MTU6);
     if let Some(address) = site.address6
         && !host.netlink.add_address_if_possible(&link, address, PREFIX6)?
@@ -177,11 +212,13 @@ fn shape(host: &mut NewNamespace, link: &Link, site: &Site, topology: &Topology)
 }
 
 /// Tells every host where the others are: nobody has to ask, so nothing but what is measured crosses.
-fn introduce(sites: &[Site], hosts: &mut [NewNamespace]) -> Result<()> {
-    let links: Vec<Link> = hosts.iter_mut().map(|host| host.netlink.link(PORT)).collect::<Result<_>>()?;
+fn introduce(sites: &[Site], adapter: u32, hosts: &mut [NewNamespace]) -> Result<()> {
+    let port = port_of(adapter);
+    let links: Vec<Link> = hosts.iter_mut().map(|host| host.netlink.link(&port)).collect::<Result<_>>()?;
     for ((host, link), own) in hosts.iter_mut().zip(&links).zip(sites) {
         for (site, peer) in sites.iter().zip(&links).filter(|(site, _)| *site != own) {
-            let addresses = [Some(site.address), site.address6.filter(|_| own.address6.is_some())];
+            let address6 = site.address6.filter(|_| own.address6.is_some() && adapter == 0);
+            let addresses = [Some(site.at(adapter)), address6];
             for address in addresses.into_iter().flatten() {
                 host.netlink.add_neighbour(link, address, &peer.hardware_address)?;
             }
@@ -215,12 +252,14 @@ mod tests {
 
     #[test]
     fn names_and_addresses_are_unlike() {
-        let sites: Vec<_> = (0..64).map(site).collect();
+        let sites: Vec<_> = (0..64).map(|number| site(number, 1 + number % 2)).collect();
         assert_eq!(sites[0].name, "a");
         assert_eq!(sites[25].name, "z");
         assert_eq!(sites[26].name, "aa");
         assert_eq!(sites[63].name, "bl");
         assert_eq!(sites[63].address.to_string(), "198.18.0.64");
+        assert_eq!((sites[63].at(0), sites[63].at(1).to_string()), (sites[63].address, "198.18.1.64".into()));
+        assert!(sites[62].further.is_empty());
         assert_eq!(sites[63].address6.unwrap().to_string(), "fd6c:696e:6572:6174::40");
     }
 

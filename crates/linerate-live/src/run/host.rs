@@ -56,6 +56,8 @@ pub struct Host {
     pub address: HostAddress,
     /// Its IPv6 address, where one is known.
     pub address6: Option<HostAddress>,
+    /// Those of its further adapters.
+    further: Vec<HostAddress>,
     /// Whether it was started anew, and no step has told so yet.
     pub restarted: bool,
     /// The connection to its agent.
@@ -120,7 +122,7 @@ impl Hosts {
         let mut lost = Vec::new();
         let (started, lab) = match &plan.target {
             Target::Lab(topology) => {
-                let lab = Lab::build(topology, &means.program)?;
+                let lab = Lab::with_adapters(topology, plan.most_adapters(), &means.program)?;
                 let started = plan.hosts.iter().map(|planned| in_lab(planned.id, &lab, means));
                 (started.collect::<Result<Vec<_>>>()?, Some(lab))
             }
@@ -349,6 +351,7 @@ fn in_lab(id: HostId, lab: &Lab, means: &HostAccess) -> Result<Started> {
     Ok(Started {
         address: Some(host.address.into()),
         address6: host.address6.map(HostAddress::from),
+        further: host.further.iter().copied().map(HostAddress::from).collect(),
         ..started
     })
 }
@@ -466,7 +469,8 @@ fn host(started: Started, hello: Hello, address: HostAddress, plan: &Plan) -> Ho
         refused: hello.refused,
         environment: hello.environment,
     };
-    Host { facts, address, address6, restarted: false, client: started.client, agent: started.agent }
+    let Started { further, client, agent, .. } = started;
+    Host { facts, address, address6, further, restarted: false, client, agent }
 }
 
 impl Host {
@@ -478,6 +482,12 @@ impl Host {
             (Place::Network, Family::V4) => Some(self.address.clone()),
             (Place::Network, Family::V6) => self.address6.clone(),
         }
+    }
+
+    /// The addresses of so many of its adapters, at most; none for one, which has the address itself.
+    pub fn adapters(&self, count: u32) -> Vec<HostAddress> {
+        let all = std::iter::once(&self.address).chain(&self.further).take(count as usize);
+        if count > 1 { all.cloned().collect() } else { Vec::new() }
     }
 
     /// The address from which an end of a rung connects to one at this address: of its family, where there is one.

@@ -5,10 +5,10 @@ use super::protocol::{JoinRequest, Joined, OfferRequest};
 use super::step::{StepSession, rung};
 use super::{PATIENCE, Runner};
 use crate::control::Call;
-use crate::plan::{Case, Role, Step};
+use crate::plan::{Case, HostAddress, Role, Step};
 use crate::record::{Granted, SessionRecord};
 use crate::transport::{Offer, Spec};
-use crate::vocabulary::{Place, Rung};
+use crate::vocabulary::{Family, Place, Rung};
 use crate::{Error, Result};
 
 /// One end of a session.
@@ -33,6 +33,7 @@ impl Runner<'_> {
                 let other = self.hosts.all[listening.host].end_of(rung);
                 spec.address = self.hosts.all[end.host].end_towards(other.as_ref(), rung);
             }
+            spec.adapters = self.adapters(step_session.case, rung, &ends);
             let request = OfferRequest { worker: end.worker, session: session.clone(), spec };
             let client = &mut self.hosts.all[end.host].client;
             offers.push(client.call::<Offer>("offer", &request, 2 * PATIENCE, &|| self.watch.check())?);
@@ -56,6 +57,22 @@ impl Runner<'_> {
             endpoints: joined.endpoints,
         });
         Ok(records.collect())
+    }
+
+    /// The adapters of the end that listens, by which connections go in turn. Each pair of hosts begins with another
+    /// one, so that those of many hosts are spread as well.
+    fn adapters(&self, case: &Case, rung: &Rung, ends: &[End]) -> Vec<HostAddress> {
+        let (Place::Network, Family::V4, [listening, connecting, ..]) = (rung.place, rung.family, ends)
+        else {
+            return Vec::new();
+        };
+        let count = self.plan.adapters_for(rung.id, case.arm);
+        let mut all = self.hosts.all[listening.host].adapters(count);
+        if !all.is_empty() {
+            let first = (listening.host + connecting.host) % all.len();
+            all.rotate_left(first);
+        }
+        all
     }
 
     /// What was set on the links that it crosses, and of the packet filter that it passes.
@@ -96,6 +113,7 @@ impl Runner<'_> {
             flows: case.flows,
             passive,
             address: host.end_of(rung),
+            adapters: Vec::new(),
             ports: self.plan.host(host.facts.host).and_then(|host| host.ports),
             calls: case.pattern.calls(),
             settings: self.plan.settings_for(rung.id, case.arm).cloned().collect(),

@@ -70,6 +70,8 @@ pub struct Started {
     pub agent: Lifeline,
     pub address: Option<HostAddress>,
     pub address6: Option<HostAddress>,
+    /// Those of its further adapters.
+    pub further: Vec<HostAddress>,
 }
 
 impl Started {
@@ -84,7 +86,7 @@ impl Started {
         let witness = agent.clone();
         let client = Client::new(who, output, input)?.with_post_mortem(move || witness.verdict());
         let agent = Lifeline::Process(agent);
-        Ok(Started { id, reached, client, agent, address: None, address6: None })
+        Ok(Started { id, reached, client, agent, address: None, address6: None, further: Vec::new() })
     }
 
     /// One that called back; its address is the one at which it did.
@@ -95,7 +97,7 @@ impl Started {
         (slot, launchers): (Slot, Vec<ChildProcess>),
     ) -> Started {
         let agent = Lifeline::Connection { ending: client.ending(), launchers, slot };
-        Started { id, reached, client, agent, address: None, address6: None }
+        Started { id, reached, client, agent, address: None, address6: None, further: Vec::new() }
     }
 
     /// What the plan says of it.

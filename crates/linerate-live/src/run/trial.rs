@@ -86,7 +86,8 @@ impl Runner<'_> {
 
     /// Where too little did, the counters are read once more when they must have it.
     pub(super) fn see_what_crossed(&mut self, step: &Step, answers: &mut Answers) -> Result<()> {
-        if crossing::check(step, answers).is_ok() {
+        let adapters = self.plan.adapters_for(&step.case.rung, step.case.arm);
+        if crossing::check(step, adapters, answers).is_ok() {
             return Ok(());
         }
         std::thread::sleep(crossing::COUNTERS_AGE);
@@ -96,7 +97,7 @@ impl Runner<'_> {
             let again: HostDelta = host.client.call("recount", &(), PATIENCE, &|| self.watch.check())?;
             answer.host.interfaces = again.interfaces;
         }
-        crossing::check(step, answers)
+        crossing::check(step, adapters, answers)
     }
 }
 

@@ -16,6 +16,9 @@ pub struct Spec {
     pub passive: bool,
     /// This end's address, which a passive end binds; within this host where there is none.
     pub address: Option<HostAddress>,
+    /// Where connections are spread over adapters: the passive end's addresses, by which they go in turn.
+    #[serde(default)]
+    pub adapters: Vec<HostAddress>,
     /// The ports that a passive end may bind; any where none are said.
     #[serde(default)]
     pub ports: Option<PortRange>,

@@ -2,7 +2,7 @@
 
 use super::{Plan, Target};
 use crate::unit::Nanoseconds;
-use crate::vocabulary::{LINK_COALESCE, LINK_COALESCE_FRAMES, LINK_MTU, LINK_OFFLOAD};
+use crate::vocabulary::{LINK_ADAPTERS, LINK_COALESCE, LINK_COALESCE_FRAMES, LINK_MTU, LINK_OFFLOAD};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +61,18 @@ impl Plan {
             coalescing: (delay.is_some() || frames.is_some()).then_some(coalescing),
         }
     }
+
+    /// The adapters of a host that a rung's connections go by in one arm.
+    pub fn adapters_for(&self, rung: &str, arm: u32) -> u32 {
+        self.value_for(rung, arm, LINK_ADAPTERS.name).and_then(|text| text.parse().ok()).unwrap_or(1)
+    }
+
+    /// The most adapters that something of the plan asks for: a lab's hosts have so many.
+    pub fn most_adapters(&self) -> u32 {
+        let all = self.settings.iter().chain(self.arms.iter().flat_map(|arm| &arm.settings));
+        let asked = all.filter(|setting| setting.knob == LINK_ADAPTERS.name);
+        asked.filter_map(|setting| setting.value.parse().ok()).max().unwrap_or(1)
+    }
 }
 
 #[cfg(test)]
@@ -92,6 +104,10 @@ mod tests {
         assert_eq!(held.coalescing, Some(Coalescing { delay_ns: 64e3, frames: Some(8) }));
         let none = links("lab:coalesce=20us", &["link.coalesce=0ns"]);
         assert_eq!(none.coalescing, Some(Coalescing::default()));
+        let two = plan("lab", &["link.adapters=2"]);
+        assert_eq!((two.adapters_for("network.tcp", 1), two.most_adapters()), (2, 2));
+        assert_eq!(two.adapters_for("network.tcp", 0), 1);
+        assert_eq!(plan("lab", &["tcp.mss=536"]).most_adapters(), 1);
         let base = plan("lab", &["link.mtu=9000"]).links_for("network.tcp", 0);
         assert_eq!(base, LinkSettings::default(), "the plan as it stands asks for nothing");
     }

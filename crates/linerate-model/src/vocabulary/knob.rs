@@ -9,7 +9,7 @@ mod message;
 pub use application::{OF_APPLICATIONS, OF_LOOPS, TRANSPORT_OF};
 pub use fault::{SHIM_ANSWERED, SHIM_READ_RATE};
 pub use filter::{FILTER_AT, FILTER_AT_ROUTER, FILTER_KIND, FILTER_MATCH, FILTER_RULES, FILTER_STATE};
-pub use link::{LINK_COALESCE, LINK_COALESCE_FRAMES};
+pub use link::{LINK_ADAPTERS, LINK_COALESCE, LINK_COALESCE_FRAMES};
 
 use super::{HostKnob, Takes, TransportEntry, joined};
 
@@ -441,6 +441,7 @@ const BEFORE_HOSTS: &[Knob] = &[
         source: "epoll(7); iperf3 -P, which has a thread each",
         hint: "flow: few flows of large messages, whose threads then sleep in the kernel and not on a list of flows",
     },
+    LINK_ADAPTERS,
     LINK_COALESCE,
     LINK_COALESCE_FRAMES,
 ];

@@ -13,10 +13,13 @@ use crate::record::{Event, NotMeasured, Recording};
 use crate::run::{HostAccess, Reaching, Runner, this_program};
 use crate::schedule::{Choose, Schedule, unusable_knob};
 use crate::simulation::Simulation;
-use crate::unit::significant;
+use crate::unit::{Nanoseconds, significant};
 use crate::vocabulary::ReasonKind;
 use crate::{Error, Result};
 use std::time::Duration;
+
+/// The part of its time by which a run may be longer without a word: a quarter.
+const TOLERATED: u64 = 4;
 
 /// What runs the steps.
 enum Performer<'r> {
@@ -30,20 +33,38 @@ pub fn measure(
     args: &Hosts,
     schedule: impl Fn(&Plan, &Recording) -> Box<dyn Schedule>,
 ) -> Result<(Recorder, Result<()>)> {
-    measure_onto(plan, args, None, schedule)
+    recorded(plan, args, None, (&schedule, Time::Wanted))
 }
 
-/// The same, on top of what an earlier run of the plan measured where there is one.
+/// The same, on top of what an earlier run of the plan measured where there is one, within the time that was asked for.
 pub fn measure_onto(
     plan: &Plan,
     args: &Hosts,
     earlier: Option<Earlier>,
     schedule: impl Fn(&Plan, &Recording) -> Box<dyn Schedule>,
 ) -> Result<(Recorder, Result<()>)> {
+    recorded(plan, args, earlier, (&schedule, Time::Asked))
+}
+
+/// What a plan's time is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Time {
+    /// The user's own word: what does not fit is refused, and what was longer is told.
+    Asked,
+    /// What a command thinks that its parts may take.
+    Wanted,
+}
+
+fn recorded(
+    plan: &Plan,
+    args: &Hosts,
+    earlier: Option<Earlier>,
+    chosen: (Choose, Time),
+) -> Result<(Recorder, Result<()>)> {
     let stop = Stop::listen()?;
     let mut run = Recorder::create(args, plan, earlier.as_ref(), stop.clone())?;
     // What a signal breaks on its way is no failure of its own.
-    let ended = perform(plan, args, &stop, &mut run, earlier, &schedule);
+    let ended = perform(plan, args, &stop, &mut run, earlier, chosen);
     let ended = ended.map_err(|error| if stop.wanted() { Error::Interrupted } else { error });
     run.end(&ended)?;
     run.watcher.ended()?;
@@ -82,7 +103,7 @@ fn perform(
     stop: &Stop,
     run: &mut Recorder,
     earlier: Option<Earlier>,
-    choose: Choose,
+    (choose, time): (Choose, Time),
 ) -> Result<()> {
     let wanted = || stop.wanted();
     let steps = earlier.as_ref().map_or(0, |earlier| earlier.addition.after_steps);
@@ -96,6 +117,10 @@ fn perform(
     }
     are_usable(plan, &run.recording)?;
     let mut schedule = choose(plan, &run.recording);
+    let spent_ns = run.recording.spent_ns();
+    if let Some((what, hint)) = schedule.too_short().filter(|_| time == Time::Asked && spent_ns == 0) {
+        return Err(Error::usage(what, hint));
+    }
     if run.recording.steps.is_empty() {
         let unavailable = schedule.unavailable().to_vec();
         unavailable.into_iter().map(Event::NotMeasured).try_for_each(|event| run.keep(event))?;
@@ -105,10 +130,19 @@ fn perform(
     }
     run.watcher.planned(schedule.as_ref(), &run.path);
     let ended = take_steps(schedule.as_mut(), &mut performer, stop, run);
+    let longer = longer(plan, run.recording.spent_ns() - spent_ns).filter(|_| time == Time::Asked);
+    longer.iter().for_each(|told| run.watcher.warned(told));
     // However it ended.
     let left = performer.put_back(&args.keep, ended.is_ok(), run)?;
     left.iter().for_each(|told| run.watcher.warned(told));
     ended
+}
+
+/// What is told of a run that measured for much longer than it was to.
+fn longer(plan: &Plan, spent_ns: u64) -> Option<String> {
+    let budget_ns = plan.budget_ns.filter(|budget_ns| spent_ns > budget_ns + budget_ns / TOLERATED)?;
+    let [spent, budget] = [spent_ns, budget_ns].map(|ns| Nanoseconds(ns as f64));
+    Some(format!("measuring took {spent} instead of {budget}: a pass takes longer here than was thought"))
 }
 
 fn take_steps(

@@ -42,7 +42,7 @@ struct Run {
 
 impl Run {
     fn start(world: &World, target: &str, rungs: &str) -> Run {
-        let options = ["--profile", "quick", "--budget", "1s", "--json", "--output", "out", "--only", rungs];
+        let options = ["--profile", "quick", "--budget", "5s", "--json", "--output", "out", "--only", rungs];
         let mut command = world.command(&["run", target]);
         let mut child = command.args(options).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (output, mut errors) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());

@@ -37,7 +37,7 @@ fn the_next_run_uses_the_labs_calibration() {
         assert!(rates.into_iter().all(|rate| rate > 0.0), "{ceilings:?}");
     }
 
-    let output = command(folder.path(), &[&["lab", "--budget", "1s"], &only[..]].concat()).output().unwrap();
+    let output = command(folder.path(), &[&["lab", "--budget", "3s"], &only[..]].concat()).output().unwrap();
     let run = Run { folder, output };
     let between = &run.report()["ladder"][0]["between_run"];
     for figure in ["throughput", "sleeping"] {

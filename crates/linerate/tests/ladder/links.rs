@@ -114,8 +114,60 @@ fn links_are_set_for_a_case_and_set_back() {
     assert!(text(&left_out[0], "why").contains("tcp.mss=8948: the MTU of wire0"), "{left_out:?}");
 }
 
+const ADAPTERS: &str = r#"
+name = "mine"
+[[case]]
+id = "adapters"
+rung = "network.tcp"
+sizes = "64KiB"
+roles = "fan-in"
+clients = [4]
+trial = "400ms"
+[case.vary]
+"link.adapters" = ["1", "2", "5"]
+[[figure]]
+id = "adapters"
+title = "adapters"
+cases = ["adapters"]
+x = "settings"
+y = "throughput"
+"#;
+
+/// What one link carries is known; two carry twice as much.
+#[test]
+fn each_adapter_has_a_link_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("mine.toml");
+    std::fs::write(&plan, ADAPTERS).unwrap();
+    let plan = plan.to_str().unwrap();
+    // A bucket is where a host sends: of three hosts two do.
+    for (target, senders) in [("lab:rate=100Mb/s,wire=tbf", 1.0), ("lab:hosts=3,rate=100Mb/s,wire=tbf", 2.0)]
+    {
+        let run = run(&[target, "--plan", plan, "--profile", "quick", "--passes", "2"]);
+        let report = run.report();
+        let recorded = std::fs::read_to_string(recording(run.folder.path())).unwrap();
+        let lines: Vec<Value> = recorded.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        // Of three hosts each sender has two connections, one by each adapter.
+        assert_eq!(granted(&lines, "link.adapters"), ["1 1", "2 2"].map(String::from).into(), "{target}");
+        let points = report["suites"][0]["figures"][0]["series"][0]["points"].as_array().unwrap().clone();
+        let carried: Vec<f64> = points.iter().map(|it| it["value"]["median"].as_f64().unwrap()).collect();
+        let is_of = |number: f64, truth: f64| (0.8 * truth..1.1 * truth).contains(&number);
+        assert!(
+            is_of(carried[0], senders * 100e6) && is_of(carried[1], senders * 200e6),
+            "{target}: {carried:?}"
+        );
+        let left_out = report["suites"][0]["left_out"].as_array().unwrap();
+        assert_eq!(left_out.len(), 1, "{left_out:?}");
+        let why = "link.adapters=5: 4 connections by 5 adapters";
+        assert_eq!(text(&left_out[0], "why"), why, "{left_out:?}");
+    }
+}
+
 /// Their hosts are in a user namespace, whose root they are.
 #[test]
 fn an_ordinary_users_links_are_set_too() {
-    nobody::runs_them_too(&["links_are_set_for_a_case_and_set_back"], &[]);
+    nobody::runs_them_too(
+        &["links_are_set_for_a_case_and_set_back", "each_adapter_has_a_link_of_its_own"],
+        &[],
+    );
 }

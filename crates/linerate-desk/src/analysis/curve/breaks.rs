@@ -1,7 +1,7 @@
 //! The breaks of a curve: where, how large, how sure, and why.
 
 use super::Curve;
-use super::candidate::{Candidate, CandidateKind, candidate};
+use super::candidate::{Candidate, CandidateKind, SURE, candidate};
 use super::class::{Facts, Seen, classify};
 use super::segment::{Fit, pass_lines};
 use crate::statistic::{Estimate, Line, Piece};
@@ -68,11 +68,51 @@ impl Break {
     }
 }
 
-/// Every break of a curve, ascending; what was looked at more closely is as exact as that look.
+/// Every break of a curve, ascending; what was looked at more closely is as exact as that look. What pairs of messages
+/// have shown stays a break where later passes let a steep line of two sizes describe the curve there as well.
 pub fn breaks(curve: &Curve, refined: &[Refined], facts: &Facts) -> Vec<Break> {
     let Some(fit) = Fit::to_curve(curve) else { return Vec::new() };
     let of_pair = |pair: &[Piece]| of_border(curve, &fit, (&pair[0], &pair[1]), refined, facts);
-    fit.pieces.windows(2).map(of_pair).collect()
+    let mut all: Vec<Break> = fit.pieces.windows(2).map(of_pair).collect();
+    for look in refined {
+        let is_known = all.iter().any(|one| one.from_bytes < look.above && look.below < one.at_bytes);
+        all.extend(of_look(curve, &fit, look, facts).filter(|_| !is_known));
+    }
+    all.sort_by_key(|one| one.at_bytes);
+    all
+}
+
+/// The break within a piece that pairs have confirmed; none where they have not.
+fn of_look(curve: &Curve, fit: &Fit, look: &Refined, facts: &Facts) -> Option<Break> {
+    let within = |piece: &Piece| fit.sizes[piece.first] <= look.below && look.above <= fit.sizes[piece.last];
+    let at = fit.pieces.iter().position(within)?;
+    let confirmed = [1.0, -1.0]
+        .into_iter()
+        .find_map(|way| confirmation(&look.pairs, way).filter(|confirmed| confirmed.holds))?;
+    let piece = &fit.pieces[at];
+    let sizes = &fit.sizes[piece.first..=piece.last];
+    let before = sizes.iter().filter(|size| **size <= look.below).count();
+    // Of a single size on one side the piece's own line is the step.
+    let near = |nth: Option<usize>, count: usize| {
+        let other = nth.and_then(|nth| fit.pieces.get(nth)).filter(|_| count < 2);
+        other.unwrap_or(piece).line
+    };
+    let found = Candidate {
+        below: *sizes[..before].last()?,
+        above: *sizes.get(before)?,
+        before: near(at.checked_sub(1), before),
+        after: near(at.checked_add(1), sizes.len() - before),
+        jump_ns: confirmed.difference_ns.median,
+        kind: CandidateKind::Jump,
+        significance: SURE,
+    };
+    Some(described(
+        curve,
+        &found,
+        (look.below, look.above),
+        (Some(confirmed.difference_ns), Some(confirmed)),
+        facts,
+    ))
 }
 
 /// The step up that adds the largest share to the time of a message, beyond doubt: the first size behind it, and what each
@@ -103,8 +143,19 @@ fn of_border(
     let confirmed = look.and_then(|look| confirmation(&look.pairs, found.jump_ns));
     let by_pairs = confirmed.filter(|confirmed| confirmed.holds).map(|confirmed| confirmed.difference_ns);
     let jump_ns = by_pairs.or_else(by_lines);
+    described(curve, &found, (from_bytes, at_bytes), (jump_ns, confirmed), facts)
+}
+
+/// A break with its class.
+fn described(
+    curve: &Curve,
+    found: &Candidate,
+    (from_bytes, at_bytes): (u64, u64),
+    (jump_ns, confirmed): (Option<Estimate>, Option<Confirmation>),
+    facts: &Facts,
+) -> Break {
     let is_confirmed = confirmed.is_some_and(|confirmed| confirmed.holds);
-    let seen = Seen { curve, candidate: &found, from_bytes, at_bytes, jump_ns, is_confirmed, facts };
+    let seen = Seen { curve, candidate: found, from_bytes, at_bytes, jump_ns, is_confirmed, facts };
     let (class, evidence) = classify(&seen);
     Break {
         at_bytes,
@@ -116,7 +167,7 @@ fn of_border(
         class,
         evidence,
         confirmed,
-        best_threshold: best_threshold(&found),
+        best_threshold: best_threshold(found),
     }
 }
 

@@ -33,7 +33,7 @@ pub enum CandidateKind {
 }
 
 /// Standard errors from which on a difference of lines is a step.
-const SURE: f64 = 3.0;
+pub(super) const SURE: f64 = 3.0;
 
 /// Every border of a curve, ascending; none of a curve of too few passes.
 pub fn candidates(curve: &Curve) -> Vec<Candidate> {

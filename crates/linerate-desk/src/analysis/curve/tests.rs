@@ -191,6 +191,44 @@ fn pairs_confirm_a_break_or_take_it_back() {
     assert_eq!(only_break(60_000.0, BETA_NS, &look(1, 2, 60_000.0), &facts).confirmed, None);
 }
 
+/// Half round trips of MPICH 4.0.2 on a lab, in microseconds: it asks the receiver first from 19 522 B on.
+const OF_MPICH: &[(u64, f64)] = &[
+    (1, 4.43),
+    (64, 4.42),
+    (1 << 10, 4.62),
+    (4 << 10, 5.46),
+    (8 << 10, 7.29),
+    (16 << 10, 8.65),
+    (32 << 10, 29.4),
+    (64 << 10, 38.2),
+    (96 << 10, 40.8),
+    (128 << 10, 44.3),
+    (256 << 10, 62.8),
+    (1 << 20, 176.0),
+];
+
+/// The surer the few sizes are, the better does a line of the two sizes around the step describe them: pairs know better.
+#[test]
+fn what_pairs_confirmed_outlasts_a_line_of_two_sizes() {
+    let sizes: Vec<u64> = OF_MPICH.iter().map(|(size, _)| *size).collect();
+    let time = |size: f64| 1e3 * OF_MPICH.iter().find(|(known, _)| *known as f64 == size).unwrap().1;
+    let look = |step: f64| {
+        let pairs = (0..10).map(|nth| (9_000.0 + f64::from(nth), 9_000.0 + step)).collect();
+        [Refined { below: 19_521, above: 19_522, pairs }]
+    };
+    let is_seen = |one: &Candidate| (one.below, one.above) == (16 << 10, 32 << 10);
+    let mut hidden = 0;
+    for seed in 0..60 {
+        let curve = noisy_curve(&sizes, 52, 0.05, seed, time);
+        hidden += u32::from(!candidates(&curve).iter().any(is_seen));
+        let (at, step) = largest_step(&curve, &look(21_000.0)).unwrap();
+        assert!(at == 19_522 && (step.median - 21_000.0).abs() < 10.0, "{seed}: {at} {step:?}");
+        let without = largest_step(&curve, &look(4.5)).map(|(at, _)| at);
+        assert_ne!(without, Some(19_522), "{seed}: what pairs do not show is none");
+    }
+    assert!(hidden > 0, "the lines alone show it in all curves");
+}
+
 /// A run with bends, and what the hosts are known to have.
 fn run(bends: Vec<Bend>, edit: impl Fn(&mut Recording)) -> crate::analysis::Analysis {
     let mut recording = Synthetic { bends, ..Synthetic::default() }.recording();

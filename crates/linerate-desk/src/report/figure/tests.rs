@@ -119,6 +119,34 @@ fn two_recordings_hide_published_values() {
     assert_eq!(named(&figures, "ladder").y.categories[0], "A · memory.copy a");
 }
 
+/// What the network carries and takes stands in its place among the best that is stated of others, which have no interval
+/// and say where they stand.
+#[test]
+fn the_network_stands_among_the_published_ones() {
+    let recording = stepped();
+    let sheet = Sheet::new(&recording, "");
+    let entry = sheet.report.ladder.iter().find(|entry| entry.id == "network.tcp").unwrap().clone();
+    let figures = figures(&[sheet]);
+    let half_ns = entry.half_round_trip_ns.polling.or(entry.half_round_trip_ns.sleeping);
+    for (id, own, rises) in [
+        ("perspective-throughput", entry.throughput_bps, false),
+        ("perspective-half-round-trip", half_ns, true),
+    ] {
+        let figure = named(&figures, id);
+        let [here, there] = &figure.series[..] else { panic!("{id}: {} series", figure.series.len()) };
+        assert!(here.points.iter().any(|point| point.x == own.unwrap().median), "{id}");
+        assert!(there.points.len() >= 8, "{id}: {} networks", there.points.len());
+        assert!(there.points.iter().all(|one| one.n == 0 && one.low.is_none() && one.note.contains(';')));
+        let mut all: Vec<(f64, f64)> =
+            here.points.iter().chain(&there.points).map(|it| (it.y, it.x)).collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        assert!(all.is_sorted_by(|a, b| if rises { a.1 <= b.1 } else { a.1 >= b.1 }), "{id}: {all:?}");
+        let names = &figure.y.categories;
+        assert_eq!(names.len(), all.len());
+        assert!(names.iter().any(|name| name == "InfiniBand: past the kernel"), "{id}: {names:?}");
+    }
+}
+
 /// A rung beside the chain is hidden where the chain is drawn, and drawn where it is all there is.
 #[test]
 fn no_figure_of_what_was_measured_is_empty() {

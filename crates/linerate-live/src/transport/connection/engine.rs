@@ -12,7 +12,7 @@ use crate::plan::{Block, Placement};
 use crate::record::Granted;
 use crate::transport::fault::shim::Faults;
 use crate::transport::{Caller, Session, Spec, Task, by_task, granted};
-use crate::vocabulary::Wait;
+use crate::vocabulary::{LINK_ADAPTERS, Wait};
 use crate::{Error, Result};
 use linerate_sys::socket;
 pub use link::bytes_or_closed;
@@ -56,6 +56,11 @@ impl<C: Channel> Session for Connected<C> {
     fn granted(&self) -> Vec<Granted> {
         let mut all = self.flows.first().map_or(Vec::new(), |flow| flow.granted(&self.spec));
         all.extend(Faults::from_spec(&self.spec).granted(&self.spec));
+        if self.spec.value(LINK_ADAPTERS.name).is_some() {
+            // What the connections go by, not what they were told to.
+            let own = self.sockets().into_iter().filter_map(|socket| Some(socket.local_addr().ok()?.ip()));
+            all.push(granted(&self.spec, LINK_ADAPTERS.name, own.collect::<BTreeSet<_>>().len()));
+        }
         if self.is_by_queue() {
             let found = (0..self.flows.len()).all(|flow| self.queue_cpu(flow).is_some());
             all.push(granted(&self.spec, PLACEMENT, if found { "queue" } else { "none" }));

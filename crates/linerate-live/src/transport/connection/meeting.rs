@@ -112,7 +112,8 @@ impl<F: Family> Meeting<F> {
             (Some((listener, secret)), _) => self.await_flows(listener, secret),
             (None, Offer::Socket { address, secret, .. }) => {
                 let address = self.spec.reached(address)?;
-                (0..self.spec.flows).map(|flow| self.greet(&address, secret, flow)).collect()
+                let at = |flow| self.greet(&self.spec.place_of(flow, &address), secret, flow);
+                (0..self.spec.flows).map(at).collect()
             }
             (None, _) => Err(Error::peer("the other end", "offered no socket", "")),
         }

@@ -38,6 +38,8 @@ impl Spec {
     pub fn own_place(&self) -> Result<SocketAddr> {
         match &self.address {
             None => Ok((Ipv4Addr::LOCALHOST, 0).into()),
+            // What is reached at several addresses listens at all.
+            Some(_) if self.passive && !self.adapters.is_empty() => Ok((Ipv4Addr::UNSPECIFIED, 0).into()),
             Some(address) => with_scope(address),
         }
     }
@@ -84,6 +86,16 @@ impl Spec {
     pub fn told(&self, bound: SocketAddr) -> Address {
         let translated = self.address.as_ref().filter(|_| bound.ip().is_unspecified());
         Address::Internet(translated.map_or(bound, |said| SocketAddr::new(said.ip, bound.port())))
+    }
+
+    /// The place at which a flow reaches the other end: that of the adapter whose turn it is.
+    pub fn place_of(&self, flow: u32, reached: &Address) -> Address {
+        match (self.adapters.get(flow as usize % self.adapters.len().max(1)), reached) {
+            (Some(adapter), Address::Internet(place)) => {
+                Address::Internet(SocketAddr::new(adapter.ip, place.port()))
+            }
+            _ => reached.clone(),
+        }
     }
 
     /// The place that the other end told of, as it is reached from here.

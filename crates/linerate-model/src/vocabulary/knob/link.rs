@@ -27,3 +27,19 @@ pub const LINK_COALESCE_FRAMES: Knob = Knob {
     source: "ethtool(8), rx-frames; docs/method/wire.md",
     hint: "32 beside link.coalesce=1ms: a stream is handed on by frames, and a lone message by time",
 };
+
+/// `link.adapters`.
+pub const LINK_ADAPTERS: Knob = Knob {
+    name: "link.adapters",
+    kind: KnobKind::Count(1, MOST_ADAPTERS),
+    transports: &["tcp"],
+    default: "1",
+    harmless: None,
+    had: Had::Links,
+    about: "adapters that connections are spread over, one after the other: each has a link and an address of its own",
+    source: "the paper's section 6: flows over one and over two adapters of a host; docs/method/suites.md",
+    hint: "2 beside several connections: where they carry no more, the adapter is not what binds",
+};
+
+/// The most adapters that a lab's host has.
+const MOST_ADAPTERS: u32 = 8;

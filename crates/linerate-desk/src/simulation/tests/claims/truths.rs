@@ -49,6 +49,8 @@ pub const TRUTHS: &[Trio] = &[
     trio("adapter", "larger segments carry more", Of(2.7e9, 1.8e9), Of(1.7e9, 1.8e9)),
     trio("adapter", "larger socket buffers carry more", Of(3.6e9, 2.7e9), Of(2.6e9, 2.7e9)),
     trio("adapter", "the host binds, not memory", Of(12.8e9, 4.11e9), Of(12.8e9, 9.4e9)),
+    trio("adapter", "the adapter does not bind: streams to one", Of(5.4e9, 5.4e9), Of(8e9, 5.4e9)),
+    trio("adapter", "the adapter does not bind: streams from one", Of(5.4e9, 5.4e9), Of(8e9, 5.4e9)),
     trio("adapter", "a small buffer binds by its window", Alone(0.8), Alone(0.3)),
     trio("sockets", "a connection is set up in less", Alone(60e3), Alone(4e6)),
     trio("sockets", "polling is at least 1.7 times quicker", Of(30e3, 10e3), Of(15e3, 10e3)),
