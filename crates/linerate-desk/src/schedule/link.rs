@@ -98,13 +98,16 @@ pub(super) fn of_case(plan: &Plan, recording: &Recording, rung: &Rung, case: &Ca
 /// a name that nothing has.
 fn too_few_connections(plan: &Plan, rung: &Rung, case: &Case) -> Option<Reason> {
     let adapters = plan.adapters_for(rung.id, case.arm);
-    let connections = case.pairs.len() as u32 * case.flows;
     let why = match adapters {
         1 => return None,
         _ if rung.family == Family::V6 => "the further adapters have IPv4 addresses".to_owned(),
         _ if case.pattern.calls() => format!("{} makes its connections at one address", case.pattern),
-        _ if connections < adapters => {
-            format!("{} by {adapters} adapters", counted(connections as usize, "connection"))
+        _ if plan.filter_for(rung.id, case.arm).is_some() => {
+            "the rules of a packet filter are those of the first adapter".to_owned()
+        }
+        // Of each pair of hosts: what several pairs have together may all go by the same adapter of each.
+        _ if case.flows < adapters => {
+            format!("{} by {adapters} adapters", counted(case.flows as usize, "connection"))
         }
         _ => return None,
     };

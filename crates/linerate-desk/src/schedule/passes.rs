@@ -474,19 +474,16 @@ impl Schedule for Passes {
     fn too_short(&self) -> Option<(String, String)> {
         let (asked_ns, least_ns) = (self.plan.budget_ns?, self.budget_ns);
         let seconds = |ns: u64| ns.div_ceil(SECOND_NS);
-        (least_ns > asked_ns + asked_ns / TOLERATED).then(|| {
+        (least_ns > asked_ns.saturating_add(asked_ns / TOLERATED)).then(|| {
             let what = format!(
                 "--budget {}s: the warm-up and one pass of what is asked for take about {} s",
                 seconds(asked_ns),
                 seconds(least_ns)
             );
-            (
-                what,
-                format!(
-                    "--budget {}s, or less to measure: --only, --sizes, --profile quick",
-                    seconds(least_ns)
-                ),
-            )
+            let less =
+                if matches!(self.plan.view, View::Suites(_)) { "--figures" } else { "--only, --sizes" };
+            let quick = if self.plan.profile.name == "quick" { "" } else { ", --profile quick" };
+            (what, format!("--budget {}s, or less to measure: {less}{quick}", seconds(least_ns)))
         })
     }
 

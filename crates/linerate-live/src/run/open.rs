@@ -66,6 +66,10 @@ impl Runner<'_> {
         else {
             return Vec::new();
         };
+        if case.flows < 2 {
+            // One connection goes by the first, whatever is set.
+            return Vec::new();
+        }
         let count = self.plan.adapters_for(rung.id, case.arm);
         let mut all = self.hosts.all[listening.host].adapters(count);
         if !all.is_empty() {

@@ -108,6 +108,7 @@ fn perform(
     let wanted = || stop.wanted();
     let steps = earlier.as_ref().map_or(0, |earlier| earlier.addition.after_steps);
     let mut performer = Performer::start(plan, args, steps, &wanted, run.watcher.as_mut())?;
+    let asked_ns = earlier.as_ref().map_or(plan.budget_ns, |earlier| earlier.addition.budget_ns);
     match earlier {
         Some(earlier) => begin_onto(earlier, &performer.hosts(), run)?,
         None => {
@@ -130,7 +131,8 @@ fn perform(
     }
     run.watcher.planned(schedule.as_ref(), &run.path);
     let ended = take_steps(schedule.as_mut(), &mut performer, stop, run);
-    let longer = longer(plan, run.recording.spent_ns() - spent_ns).filter(|_| time == Time::Asked);
+    let took_ns = run.recording.spent_ns().saturating_sub(spent_ns);
+    let longer = longer(asked_ns, took_ns).filter(|_| time == Time::Asked);
     longer.iter().for_each(|told| run.watcher.warned(told));
     // However it ended.
     let left = performer.put_back(&args.keep, ended.is_ok(), run)?;
@@ -139,8 +141,9 @@ fn perform(
 }
 
 /// What is told of a run that measured for much longer than it was to.
-fn longer(plan: &Plan, spent_ns: u64) -> Option<String> {
-    let budget_ns = plan.budget_ns.filter(|budget_ns| spent_ns > budget_ns + budget_ns / TOLERATED)?;
+fn longer(asked_ns: Option<u64>, spent_ns: u64) -> Option<String> {
+    let is_longer = |asked_ns: &u64| spent_ns > asked_ns.saturating_add(asked_ns / TOLERATED);
+    let budget_ns = asked_ns.filter(is_longer)?;
     let [spent, budget] = [spent_ns, budget_ns].map(|ns| Nanoseconds(ns as f64));
     Some(format!("measuring took {spent} instead of {budget}: a pass takes longer here than was thought"))
 }

@@ -4,7 +4,7 @@ use super::Curve;
 use super::candidate::{Candidate, CandidateKind, SURE, candidate};
 use super::class::{Facts, Seen, classify};
 use super::segment::{Fit, pass_lines};
-use crate::statistic::{Estimate, Line, Piece};
+use crate::statistic::{Estimate, Line, Piece, median};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -75,23 +75,35 @@ pub fn breaks(curve: &Curve, refined: &[Refined], facts: &Facts) -> Vec<Break> {
     let of_pair = |pair: &[Piece]| of_border(curve, &fit, (&pair[0], &pair[1]), refined, facts);
     let mut all: Vec<Break> = fit.pieces.windows(2).map(of_pair).collect();
     for look in refined {
-        let is_known = all.iter().any(|one| one.from_bytes < look.above && look.below < one.at_bytes);
-        all.extend(of_look(curve, &fit, look, facts).filter(|_| !is_known));
+        if !all.iter().any(|one| one.from_bytes < look.above && look.below < one.at_bytes) {
+            all.extend(of_look(curve, &fit, look, facts));
+        }
     }
     all.sort_by_key(|one| one.at_bytes);
     all
 }
 
-/// The break within a piece that pairs have confirmed; none where they have not.
+/// What a step within a piece adds at least: a byte more costs a nanosecond or two in places, and pairs are sure of that too.
+const LEAST_SHARE: f64 = 0.02;
+
+/// The step up within a piece that pairs have confirmed, each of them, and that medians around it do not deny; none otherwise.
 fn of_look(curve: &Curve, fit: &Fit, look: &Refined, facts: &Facts) -> Option<Break> {
     let within = |piece: &Piece| fit.sizes[piece.first] <= look.below && look.above <= fit.sizes[piece.last];
     let at = fit.pieces.iter().position(within)?;
-    let confirmed = [1.0, -1.0]
-        .into_iter()
-        .find_map(|way| confirmation(&look.pairs, way).filter(|confirmed| confirmed.holds))?;
+    let confirmed = confirmation(&look.pairs, 1.0).filter(|one| one.holds && one.agree == one.pairs)?;
+    let base_ns = median(look.pairs.iter().map(|(below, _)| *below))?;
+    let is_much = confirmed.difference_ns.low.is_some_and(|low| low >= LEAST_SHARE * base_ns);
     let piece = &fit.pieces[at];
     let sizes = &fit.sizes[piece.first..=piece.last];
     let before = sizes.iter().filter(|size| **size <= look.below).count();
+    let time_ns = |size: &u64| {
+        let point = curve.points.iter().find(|point| point.message_bytes == *size)?;
+        Some(point.time_ns()?.median)
+    };
+    let rise_ns = time_ns(sizes.get(before)?)? - time_ns(sizes[..before].last()?)?;
+    if !is_much || 2.0 * rise_ns < confirmed.difference_ns.median {
+        return None;
+    }
     // Of a single size on one side the piece's own line is the step.
     let near = |nth: Option<usize>, count: usize| {
         let other = nth.and_then(|nth| fit.pieces.get(nth)).filter(|_| count < 2);

@@ -171,7 +171,8 @@ fn numbered(line: &str) -> Option<Mark<'_>> {
 fn counted(line: &str) -> Option<Mark<'_>> {
     let digits = line.trim_start().bytes().take_while(u8::is_ascii_digit).count();
     let end = line.len() - line.trim_start().len() + digits;
-    let is_grep = end == digits && line[end..].starts_with(':') && !line[end + 1..].starts_with(' ');
+    let is_other = line.contains(" times -->") || time(line).is_some();
+    let is_grep = end == digits && line[end..].starts_with(':') && !is_other;
     (is_number(&line[end - digits..end]) && (is_grep || line[end..].starts_with('\t')))
         .then_some(plain(end + 1))
 }
@@ -349,7 +350,12 @@ mod tests {
             let left = voices(&text).unwrap().remove(0).1;
             assert!(left.lines().map(str::trim_start).eq(lines), "{left}");
         }
-        for sizes in ["1\t3.1\n2\t3.2\n4\t3.3\n", "1:3.1\n1:3.2\n", "1: 3.1\n2:3.2\n3:3.3\n"] {
+        let hours = "09:00:00 64 bytes\n10:00:00 64 bytes\n";
+        assert!(
+            voices(hours).unwrap()[0].1.lines().all(|line| line == "         64 bytes"),
+            "times, and no numbers"
+        );
+        for sizes in ["1\t3.1\n2\t3.2\n4\t3.3\n", "1:3.1\n1:3.2\n", "1:3.1\n3:3.2\n2:3.3\n"] {
             assert_eq!(voices(sizes).unwrap()[0].1, sizes);
         }
     }
