@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | hand-over | buffers of 64 KiB of a `pipeline` whose filters do nothing | the raw stream of the same transport, 64 KiB |
 //! | striped | `striped-read`, `striped-write` on memory, one server and one client, 2 MiB | the raw stream over TCP, 2 MiB |
-//! | surface | the stage that finds a surface, CPU time | the same lines by one thread without a pipeline, beside one that draws, CPU time |
+//! | surface | the stage that finds a surface, CPU time | the same lines by one thread without a pipeline, alone and beside one that draws, CPU time |
 //! | mpi-io | `file-read`, `file-write` through a library that is loaded | a loop that this library's `mpicc` compiled |
 //!
 //! Prints for each row how many times as quick ours is: the median of the ratios of adjacent blocks, with its 95 % interval by

@@ -1,5 +1,5 @@
-//! The stage that finds a surface against the same lines without a pipeline, by the CPU time of its thread. Beside both somebody
-//! draws: in the pipeline the next stages do, and two CPUs may be of one core, whose caches and units they share.
+//! The stage that finds a surface against the same lines without a pipeline, by the CPU time of its thread: alone, and
+//! beside one that draws, as the next stages of the pipeline do. Two CPUs may be of one core, whose caches and units they share.
 
 use super::hand_over::{row_of, stage};
 use super::row::{self, Row, Side};
@@ -14,9 +14,9 @@ const UNITS: u64 = 2;
 
 /// By the size of its buffers.
 pub fn rows() -> Vec<Row> {
-    let row = |(name, buffer): (&str, u64)| Row {
+    let row = |(against, beside, name, buffer): (&'static str, Beside, &str, u64)| Row {
         name: format!("surface, buffers of {name}"),
-        against: "one thread without a pipeline",
+        against,
         unit: "units a CPU second",
         aim: Some(0.95),
         measure: row::by_turns(move || {
@@ -32,11 +32,14 @@ pub fn rows() -> Vec<Row> {
             let mut found = Vec::new();
             let units = UNITS * u64::from(sessions::SLICES);
             Ok(Box::new(move |side| match side {
-                Side::Other => beside_one_that_draws(|| {
-                    let begun = linerate_sys::clock::thread_cpu_ns();
-                    (0..units).for_each(|unit| surface_of(unit, UPDATE, &mut found));
-                    Ok(1e9 * units as f64 / (linerate_sys::clock::thread_cpu_ns() - begun) as f64)
-                }),
+                Side::Other => {
+                    let cpu_ns = beside(&mut || {
+                        let begun = linerate_sys::clock::thread_cpu_ns();
+                        (0..units).for_each(|unit| surface_of(unit, UPDATE, &mut found));
+                        linerate_sys::clock::thread_cpu_ns() - begun
+                    });
+                    Ok(1e9 * units as f64 / cpu_ns as f64)
+                }
                 Side::Ours => {
                     let settings = ["pipeline.units=ahead", "pipeline.update=1MiB"];
                     let [here, _] = ours.play(
@@ -53,11 +56,21 @@ pub fn rows() -> Vec<Row> {
             }))
         }),
     };
-    [("64 KiB", 64 << 10), ("1 MiB", 1 << 20)].map(row).into()
+    let sizes = [("64 KiB", 64 << 10), ("1 MiB", 1 << 20)];
+    BESIDE
+        .iter()
+        .flat_map(|(against, beside)| sizes.map(|(name, buffer)| row((*against, *beside, name, buffer))))
+        .collect()
 }
 
+/// Work whose CPU time is told, and what goes on beside it.
+type Beside = fn(&mut dyn FnMut() -> u64) -> u64;
+
+const BESIDE: [(&str, Beside); 2] =
+    [("one thread alone", |work| work()), ("one thread beside one that draws", beside_one_that_draws)];
+
 /// Does it while another thread draws.
-fn beside_one_that_draws<T>(work: impl FnOnce() -> T) -> T {
+fn beside_one_that_draws(work: &mut dyn FnMut() -> u64) -> u64 {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
