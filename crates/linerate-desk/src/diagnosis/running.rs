@@ -219,20 +219,35 @@ impl Look<'_> {
     fn is_fed_slowly(&self) -> Option<Vec<String>> {
         let waits = self.waits?;
         let busy = 1.0 - waits.program;
-        let limited = self.level("delivery_rate_app_limited")?.above_nothing;
         let (flying, window) = self.flight()?;
-        // The kernel says the same of its rate where a full send buffer holds the application up.
-        let is_full = self.read.send_buffer.is_some_and(|room| self.holds(room));
-        let is_it =
-            !is_full && limited >= USUALLY && flying < SELDOM * window && waits.under_way >= MOSTLY * busy;
-        is_it.then(|| {
-            vec![
-                format!(
-                    "the kernel calls its rate the application's in {} of the readings",
-                    percent(limited)
-                ),
-                format!("{} in flight, of a congestion window of {}", told_bytes(flying), told_bytes(window)),
-            ]
+        // A full send buffer looks alike: the application is held up by it.
+        let is_full = waits.buffer >= OFTEN || self.read.send_buffer.is_some_and(|room| self.holds(room));
+        let is_open = !is_full && flying < SELDOM * window && waits.under_way >= MOSTLY * busy;
+        let lacks =
+            self.lacks_a_segment().or_else(|| self.is_limited_by_application()).filter(|_| is_open)?;
+        let flight =
+            format!("{} in flight, of a congestion window of {}", told_bytes(flying), told_bytes(window));
+        Some(vec![lacks, flight])
+    }
+
+    /// What waits to be sent fills no segment: what Nagle's algorithm keeps until the acknowledgement of what went before.
+    fn lacks_a_segment(&self) -> Option<String> {
+        let (unsent, segment) = (self.level("notsent_bytes")?.median, self.last("snd_mss")?);
+        (unsent < segment).then(|| {
+            format!(
+                "{} waited to be sent (median), less than a segment of {}",
+                told_bytes(unsent),
+                told_bytes(segment)
+            )
+        })
+    }
+
+    /// The kernel says so of the rate that it keeps. It keeps the best of late, which need not be one of those (tcp_rate_gen of
+    /// net/ipv4/tcp_rate.c).
+    fn is_limited_by_application(&self) -> Option<String> {
+        let limited = self.level("delivery_rate_app_limited")?.above_nothing;
+        (limited >= USUALLY).then(|| {
+            format!("the kernel calls its rate the application's in {} of the readings", percent(limited))
         })
     }
 

@@ -79,6 +79,22 @@ fn a_source_with_nothing_to_send_is_named() {
         one.levels.insert("rtt".into(), level(4e4, 4e4, 4e4));
     };
     assert_eq!(with(fed_slowly), ["slow-source"]);
+    // As read of 4 KiB writes at 20 Mb/s over loopback by BBR: the rate that the kernel keeps was at times one of a burst.
+    let held_back = |one: &mut RunningConnection| {
+        set(&mut one.last, "snd_mss", 65_483);
+        one.levels.insert("outstanding".into(), level(0.0, 32_768.0, 65_536.0));
+        one.levels.insert("notsent_bytes".into(), level(0.0, 28_672.0, 61_440.0));
+        one.levels.insert("snd_cwnd".into(), level(12.0, 12.0, 18.0));
+        let limited = Level { least: 0.0, median: 0.0, most: 1.0, above_nothing: 0.48 };
+        one.levels.insert("delivery_rate_app_limited".into(), limited);
+    };
+    assert_eq!(with(held_back), ["slow-source"]);
+    // Where whole segments wait though the window is open, something else holds them: pacing, or a queue of the host.
+    let paced = |one: &mut RunningConnection| {
+        one.levels.insert("outstanding".into(), level(9e4, 1.1e5, 1.2e5));
+        one.levels.insert("snd_cwnd".into(), level(60.0, 69.0, 70.0));
+    };
+    assert!(with(paced).is_empty());
     // One that has always something in its buffer is not the source's.
     assert!(with(|one| set(&mut one.moved, "busy_time", SECOND_US / 5)).is_empty());
 }
