@@ -5,12 +5,16 @@
 //! sockets alike. Threads and blocking calls: nothing here is ever in a timed loop.
 
 mod client;
+mod gather;
 mod message;
+mod pulse;
 mod seal;
 mod server;
 
-pub use client::{Call, Check, Client, Ending, Notifier, gather};
+pub use client::{Call, Client, Ending, Notifier};
+pub use gather::{Check, gather, gather_each};
 pub use message::chain;
+pub use pulse::Limit;
 pub use seal::{Opener, Seal, Sealer};
 pub use server::{serve, serve_in_turn};
 

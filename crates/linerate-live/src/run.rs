@@ -14,6 +14,7 @@ mod identity;
 mod launch;
 mod lost;
 mod open;
+mod orphaned;
 mod protocol;
 mod restart;
 mod ssh;
@@ -33,9 +34,9 @@ pub use launch::{Join, LaunchAccess, PLACES, SECRET, SLOT, USUAL_WAIT, join};
 pub use ssh::{Reaching, RemoteFolder, Told};
 pub use transfer::{FileEnd, Moving, Order};
 
-use crate::control::{Call, Client, gather};
+use crate::control::{Call, Client, Limit, gather};
 use crate::plan::{Coalescing, HostId, PATIENCE_NS, Plan, Setting, Step, Target};
-use crate::record::Event;
+use crate::record::{Event, NotMeasured};
 use crate::{Error, Result};
 use host::{Hosts, Watch};
 use host_settings::is_of_host;
@@ -55,7 +56,11 @@ const SETTLED: Duration = agent::SETTLES.saturating_add(PATIENCE);
 
 /// Whether it would come again.
 fn is_final(error: &Error) -> bool {
-    matches!(error, Error::Interrupted | Error::Died { .. })
+    matches!(error, Error::Interrupted | Error::Died { .. } | Error::Silent { .. })
+}
+
+fn is_silent(error: &Error) -> bool {
+    matches!(error.cause(), Error::Silent { .. })
 }
 
 /// How a step ended.
@@ -98,9 +103,9 @@ impl<'r> Runner<'r> {
     /// cannot be started anew, and a host that does not answer any more where there are no others to go on with.
     pub fn step(&mut self, step: &Step, emit: &mut dyn FnMut(Event) -> Result<()>) -> Result<()> {
         match self.attempt(step, emit) {
-            Err(death) if may_be_restarted(&death) || self.is_one_of_many_silent(&death) => {
+            Err(death) if may_be_restarted(&death) || self.is_one_of_many_astray(&death) => {
                 let failure = StepFailure { error: death, session: false };
-                self.emit_failed(step, &failure, emit)?;
+                self.emit_fallen(step, &failure, emit)?;
                 self.restart(failure.error).map_err(|gone| gone.during(&step.case))?;
                 self.tell_lost(step).into_iter().try_for_each(emit)
             }
@@ -118,7 +123,8 @@ impl<'r> Runner<'r> {
         events.into_iter().try_for_each(&mut *emit)?;
         match ended {
             Ok(()) => Ok(()),
-            Err(StepFailure { error, .. }) if error.ends_the_run() => Err(error),
+            // Whose agent is silent is not asked to close anything.
+            Err(StepFailure { error, .. }) if error.ends_the_run() || is_silent(&error) => Err(error),
             Err(failure) => {
                 self.end_failed(step, step_sessions(step), &failure.error)?;
                 self.emit_failed(step, &failure, emit)
@@ -133,6 +139,17 @@ impl<'r> Runner<'r> {
         emit: &mut dyn FnMut(Event) -> Result<()>,
     ) -> Result<()> {
         emit(Event::NotMeasured(failed(self.plan, step, &step.case.pairs, failure, self.elapsed_ns())))
+    }
+
+    /// One that fell with a process, whatever the network does.
+    fn emit_fallen(
+        &self,
+        step: &Step,
+        failure: &StepFailure,
+        emit: &mut dyn FnMut(Event) -> Result<()>,
+    ) -> Result<()> {
+        let failed = failed(self.plan, step, &step.case.pairs, failure, self.elapsed_ns());
+        emit(Event::NotMeasured(NotMeasured { process: true, ..failed }))
     }
 
     /// What came of a step during which the run did not stand still: one that it fell into is measured again.
@@ -267,7 +284,7 @@ impl<'r> Runner<'r> {
         self.watch.check()?;
         let names = sessions.into_iter().map(|step_session| step_session.name).collect();
         self.close(Some(names)).map_err(|closing| match closing {
-            Error::Interrupted | Error::Died { .. } => closing,
+            Error::Interrupted | Error::Died { .. } | Error::Silent { .. } => closing,
             _ => closing.during(&format!("{}: {error}", step.case)),
         })
     }
@@ -286,13 +303,13 @@ impl<'r> Runner<'r> {
         for (index, host) in self.hosts.all.iter_mut().enumerate() {
             calls.push((index, host.client.begin(method, request)?));
         }
-        self.gather(calls, limit).map(drop)
+        self.gather(calls, Limit::attended(limit, Duration::ZERO)).map(drop)
     }
 
     fn gather<T: DeserializeOwned>(
         &mut self,
         calls: Vec<(usize, Call<T>)>,
-        limit: Duration,
+        limit: impl Into<Limit>,
     ) -> Result<Vec<T>> {
         let mut clients: Vec<&mut Client> = self.hosts.all.iter_mut().map(|host| &mut host.client).collect();
         gather(&mut clients, calls, limit, &|| self.watch.check())

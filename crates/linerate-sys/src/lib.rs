@@ -22,6 +22,7 @@ pub mod interposer;
 pub mod interrupt;
 pub mod libfabric;
 pub mod library;
+pub mod lifeline;
 pub mod limit;
 pub mod link;
 pub mod local;

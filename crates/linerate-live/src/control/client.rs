@@ -4,8 +4,8 @@
 //! of them goes on for a moment after the first failure, so that the cause is told and not what followed from it.
 
 use super::message::{Answer, Request};
+use super::pulse::{ALIVE, Beat, OF_ALIVE, Pulse};
 use super::read_line;
-use crate::FailureOrigin;
 use crate::{Error, Result};
 use linerate_sys::child::Ended;
 use linerate_sys::thread;
@@ -19,15 +19,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-
-/// How often a waiting call looks whether anything speaks against waiting on.
-const LOOK: Duration = Duration::from_millis(50);
-
-/// How long after a failure the others may still say that it was the death of a process.
-const GRACE: Duration = Duration::from_secs(1);
-
-/// Asked while waiting: an error ends the wait.
-pub type Check<'c> = &'c dyn Fn() -> Result<()>;
 
 /// Whether a connection has ended, for who does not wait for an answer of it.
 #[derive(Clone)]
@@ -55,6 +46,9 @@ pub struct Client {
     answers: Receiver<Result<Answer>>,
     early: HashMap<u64, Answer>,
     next: u64,
+    pulse: Pulse,
+    /// Whether it is one that says whether it is there.
+    is_attended: bool,
     post_mortem: Option<PostMortem>,
     ended: Arc<AtomicBool>,
 }
@@ -95,6 +89,8 @@ impl Client {
         let (tell, answers) = channel();
         let ended = Arc::new(AtomicBool::new(false));
         let at_end = ended.clone();
+        let pulse = Pulse::default();
+        let reader = pulse.listening(reader);
         thread::start("answers", move || {
             let mut reader = BufReader::new(reader);
             // The channel closes with this thread: at the end of the stream, or when nobody listens.
@@ -111,7 +107,13 @@ impl Client {
             at_end.store(true, Ordering::Relaxed);
         })?;
         let (who, notifier) = (who.into(), Notifier(Arc::new(Mutex::new(Box::new(writer)))));
-        Ok(Client { who, notifier, answers, early: HashMap::new(), next: 0, post_mortem: None, ended })
+        let (early, is_attended, post_mortem) = (HashMap::new(), false, None);
+        Ok(Client { who, notifier, answers, early, next: OF_ALIVE, pulse, is_attended, post_mortem, ended })
+    }
+
+    /// The same, of one that says whether it is there when it is asked.
+    pub fn attended(self) -> Client {
+        Client { is_attended: true, ..self }
     }
 
     /// The same, with who knows what became of the process at the other end.
@@ -124,8 +126,11 @@ impl Client {
         Ending { who: self.who.clone(), ended: self.ended.clone(), post_mortem: self.post_mortem.clone() }
     }
 
-    /// Sends a request and does not wait.
+    /// Sends a request and does not wait. One that was found silent, and has said nothing since, is not told more.
     pub fn begin<T>(&mut self, method: &str, params: &impl Serialize) -> Result<Call<T>> {
+        if let Some(silence) = self.pulse.silence() {
+            return Err(self.silent(silence));
+        }
         self.next += 1;
         match self.notifier.send(Some(self.next), method, params)? {
             true => Ok(Call(self.next, PhantomData)),
@@ -138,32 +143,13 @@ impl Client {
         self.notifier.clone()
     }
 
-    /// Waits for the answer of a call, until `limit` passed or `check` fails.
-    pub fn finish<T: DeserializeOwned>(
+    /// What came of a call, waiting so long for it at most; none where it is still under way.
+    pub(super) fn look<T: DeserializeOwned>(
         &mut self,
-        call: Call<T>,
-        limit: Duration,
-        check: Check<'_>,
-    ) -> Result<T> {
-        let mut answers = gather(&mut [self], vec![(0, call)], limit, check)?;
-        answers.pop().ok_or_else(|| Error::peer("control", "lost an answer", "please report it"))
-    }
-
-    /// Calls and waits.
-    pub fn call<T: DeserializeOwned>(
-        &mut self,
-        method: &str,
-        params: &impl Serialize,
-        limit: Duration,
-        check: Check<'_>,
-    ) -> Result<T> {
-        let call = self.begin(method, params)?;
-        self.finish(call, limit, check)
-    }
-
-    /// What came of a call, waiting a moment for it; none where it is still under way.
-    fn look<T: DeserializeOwned>(&mut self, call: &Call<T>) -> Option<Result<T>> {
-        match self.await_answer(call.0, LOOK)? {
+        call: &Call<T>,
+        longest: Duration,
+    ) -> Option<Result<T>> {
+        match self.await_answer(call.0, longest)? {
             Ok(()) => self.early.remove(&call.0).map(|answer| self.read(answer)),
             Err(error) => Some(Err(error)),
         }
@@ -181,6 +167,8 @@ impl Client {
         let deadline = Instant::now() + longest;
         while !self.early.contains_key(&id) {
             match self.answers.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                // It has been heard already.
+                Ok(Ok(Answer { id: OF_ALIVE, .. })) => continue,
                 Ok(Ok(answer)) => self.early.insert(answer.id, answer),
                 Ok(Err(error)) => return Some(Err(error)),
                 Err(RecvTimeoutError::Disconnected) => return Some(Err(self.gone())),
@@ -204,7 +192,28 @@ impl Client {
         gone(&self.who, self.post_mortem.as_ref())
     }
 
-    fn silent(&self, limit: Duration) -> Error {
+    /// Sees whether it is there, after so long a time more in which it was waited for; the error of one that is not.
+    pub(super) fn attend(&mut self, waited: Duration) -> Option<Error> {
+        if !self.is_attended {
+            return None;
+        }
+        match self.pulse.after(waited) {
+            Beat::Wait => None,
+            Beat::Ask => {
+                // One that takes nothing is silent soon.
+                let _ = self.notifier.send(Some(OF_ALIVE), ALIVE, &());
+                None
+            }
+            Beat::Silent => self.pulse.silence().map(|silence| self.silent(silence)),
+        }
+    }
+
+    fn silent(&self, silence: Duration) -> Error {
+        Error::silent(format!("{}: does not answer any more, for {} s", self.who, silence.as_secs()))
+    }
+
+    /// That it took longer than it may.
+    pub(super) fn late(&self, limit: Duration) -> Error {
         let what = format!("gave no answer for {} s", limit.as_secs());
         Error::peer(&self.who, what, "is the host overloaded, or the path cut?")
     }
@@ -215,64 +224,35 @@ fn gone(who: &str, post_mortem: Option<&PostMortem>) -> Error {
     Error::died(how.unwrap_or_else(|| format!("{who}: ended its connection").into()))
 }
 
-fn is_death(error: &Error) -> bool {
-    error.origin() == FailureOrigin::Death
-}
-
-/// Waits for the answers of all these calls, in their order, each with its client's place, until `limit` passed or
-/// `check` fails. The first failure ends it; of failures that come together, the one that is nearest to the cause.
-pub fn gather<T: DeserializeOwned>(
-    clients: &mut [&mut Client],
-    calls: Vec<(usize, Call<T>)>,
-    limit: Duration,
-    check: Check<'_>,
-) -> Result<Vec<T>> {
-    let mut deadline = Instant::now() + limit;
-    let mut answers: Vec<Option<T>> = calls.iter().map(|_| None).collect();
-    let mut failure: Option<Error> = None;
-    let mut under_way: Vec<usize> = (0..calls.len()).collect();
-    let mut looked = Instant::now();
-    while !under_way.is_empty() {
-        // While this process stood still, nobody was waited for.
-        deadline += looked.elapsed().saturating_sub(LOOK + GRACE);
-        looked = Instant::now();
-        for place in std::mem::take(&mut under_way) {
-            let (client, call) = &calls[place];
-            match clients[*client].look(call) {
-                None => under_way.push(place),
-                Some(Ok(answer)) => answers[place] = Some(answer),
-                Some(Err(error)) if is_death(&error) => return Err(error),
-                Some(Err(error)) => {
-                    deadline = deadline.min(Instant::now() + GRACE);
-                    if failure.as_ref().is_none_or(|first| first.origin() < error.origin()) {
-                        failure = Some(error);
-                    }
-                }
-            }
-        }
-        let checked = check();
-        let is_over = under_way.is_empty() || checked.is_err() || Instant::now() > deadline;
-        match (failure.take(), under_way.first()) {
-            (Some(error), _) if is_over => {
-                return Err(checked.err().filter(is_death).unwrap_or(error));
-            }
-            (None, Some(place)) if is_over => {
-                checked?;
-                return Err(clients[calls[*place].0].silent(limit));
-            }
-            (still, _) => failure = still,
-        }
-    }
-    Ok(answers.into_iter().flatten().collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::serve;
+    use crate::control::{Check, Limit, gather, gather_each, serve};
     use std::os::unix::net::UnixStream;
 
     const LIMIT: Duration = Duration::from_secs(60);
+
+    /// Takes no request, as one that stands still; the other one works on, and says that it is there.
+    #[test]
+    fn who_stands_still_is_told_from_who_takes_long() {
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let still = Client::new("a", ours.try_clone().unwrap(), ours).unwrap().attended();
+        let mut both = [still, client("b", parked).attended()];
+        let begun = Instant::now();
+        let calls = |clients: &mut [Client; 2]| {
+            let calls = clients.iter_mut().map(|client| client.begin::<Value>("x", &()).unwrap());
+            (0..).zip(calls).collect::<Vec<_>>()
+        };
+        let asked = calls(&mut both);
+        let limit = Limit::attended(LIMIT / 3, Duration::ZERO);
+        let came = gather_each(&mut both.each_mut(), asked, limit, &|| Ok(())).unwrap();
+        let told: Vec<String> = came.iter().map(|(_, came)| came.as_ref().unwrap_err().to_string()).collect();
+        assert_eq!(told, ["a: does not answer any more, for 15 s", "b: gave no answer for 20 s"]);
+        assert!(begun.elapsed() < LIMIT / 2);
+        // It is not asked again.
+        let again = both[0].begin::<Value>("x", &()).unwrap_err();
+        assert!(matches!(again, Error::Silent { .. }) && again.exit_code() == 4, "{again}");
+    }
 
     fn client(who: &str, handle: impl Fn() -> Result<Value> + Send + Sync + 'static) -> Client {
         let (ours, theirs) = UnixStream::pair().unwrap();
@@ -345,7 +325,7 @@ mod tests {
     fn a_death_keeps_its_kind_on_its_way() {
         let died = || Err(Error::died("worker 1, process 9, ended with signal: 9"));
         let error = together([client("host a", closed), client("host b", died)], &|| Ok(())).unwrap_err();
-        assert!(is_death(&error), "{error:?}");
+        assert!(error.is_loss_of_process(), "{error:?}");
         assert_eq!(error.to_string(), "host b: worker 1, process 9, ended with signal: 9");
     }
 

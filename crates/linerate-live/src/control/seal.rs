@@ -23,6 +23,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::Display;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::fd::OwnedFd;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -311,6 +312,11 @@ impl Opener {
     pub fn limit(&self, limit: Option<Duration>) {
         // Of a socket that is gone the next read tells.
         let _ = self.stream.set_read_timeout(limit);
+    }
+
+    /// The connection, for who is to see its end.
+    pub fn descriptor(&self) -> io::Result<OwnedFd> {
+        self.stream.try_clone().map(OwnedFd::from)
     }
 
     /// The addresses of this end and of the other one.

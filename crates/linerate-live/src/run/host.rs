@@ -60,6 +60,8 @@ pub struct Host {
     further: Vec<HostAddress>,
     /// Whether it was started anew, and no step has told so yet.
     pub restarted: bool,
+    /// How many of its agents ended before their time, or answered no more.
+    pub lost_agents: u32,
     /// The connection to its agent.
     pub client: Client,
     /// Ends when its standard input closes with the client, which is dropped before.
@@ -470,10 +472,15 @@ fn host(started: Started, hello: Hello, address: HostAddress, plan: &Plan) -> Ho
         environment: hello.environment,
     };
     let Started { further, client, agent, .. } = started;
-    Host { facts, address, address6, further, restarted: false, client, agent }
+    Host { facts, address, address6, further, restarted: false, lost_agents: 0, client, agent }
 }
 
 impl Host {
+    /// Ends its agent, or its ssh, before there is another one: it may stand still.
+    pub fn end_agent(&self) {
+        self.agent.end();
+    }
+
     /// The address at which an end of a rung stands on this host.
     pub fn end_of(&self, rung: &Rung) -> Option<HostAddress> {
         match (rung.place, rung.family) {

@@ -179,7 +179,7 @@ fn agent(
     let launcher = launchers.of(place);
     let told = who.clone();
     let post_mortem = move || Some(launcher.last_words(&told).into());
-    let client = Client::new(who, opener, sealer)?.with_post_mortem(post_mortem);
+    let client = Client::new(who, opener, sealer)?.attended().with_post_mortem(post_mortem);
     Ok(Started::called_back(id, reached, client, (slot, launchers.handles())))
 }
 

@@ -5,6 +5,7 @@ use super::host::{Watch, asked};
 use super::launch::cannot_again;
 use super::protocol::CloseRequest;
 use super::{PATIENCE, Runner};
+use crate::control::{Client, Limit, gather_each};
 use crate::plan::Target;
 use crate::record::Event;
 use crate::{Error, Result};
@@ -22,14 +23,18 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// How often the user is asked meanwhile.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Whether a process ended that can be started again. One that met a limit would meet it again.
+/// So many agents of one host of many may be lost: the next one would be too.
+const MOST_AGENTS: u32 = 3;
+
+/// Whether a process ended, or hangs, in whose place another one can be started. One that met a limit would meet it again.
 pub fn may_be_restarted(error: &Error) -> bool {
-    matches!(error.cause(), Error::Died { limit: None, .. })
+    matches!(error.cause(), Error::Died { limit: None, .. } | Error::Silent { .. })
 }
 
 impl Runner<'_> {
-    /// Whether a host of many hangs: it gets a new agent, or the others go on without it.
-    pub(super) fn is_one_of_many_silent(&self, error: &Error) -> bool {
+    /// Whether a host of many cannot say that it closed its sessions, for it takes too long, or its agent answers what is no
+    /// answer, or has lost a thread: all else that fails fails a case. It gets a new agent, or the others go on without it.
+    pub(super) fn is_one_of_many_astray(&self, error: &Error) -> bool {
         self.plan.may_lose_hosts() && matches!(error.cause(), Error::Peer { .. })
     }
 
@@ -53,20 +58,10 @@ impl Runner<'_> {
             return Err(death);
         }
         self.open.clear();
-        let mut silent = Vec::new();
-        for index in 0..self.hosts.all.len() {
-            let request = CloseRequest { sessions: None };
-            let client = &mut self.hosts.all[index].client;
-            // An agent that lost a worker says so whatever it is asked.
-            match client.call::<()>("close", &request, 3 * PATIENCE, &|| asked(self.stop)) {
-                Ok(()) => {}
-                Err(Error::Interrupted) => return Err(Error::Interrupted),
-                Err(_) => silent.push(index),
-            }
-        }
+        let mut lost = self.closed_nothing()?;
         let mut gone = Vec::new();
         if let Target::Launched(launched) = &self.plan.target
-            && !silent.is_empty()
+            && !lost.is_empty()
         {
             if self.launcher_is_gone() {
                 return Err(death);
@@ -74,13 +69,21 @@ impl Runner<'_> {
             if !launched.starts_again() {
                 let cannot =
                     || Error::Died { what: format!("{death}; {}", cannot_again(launched)), limit: None };
-                if !self.is_one_of_many_silent(&death) {
+                if !self.plan.may_lose_hosts() || matches!(death.cause(), Error::Died { .. }) {
                     return Err(cannot());
                 }
-                gone.extend(std::mem::take(&mut silent).into_iter().map(|index| (index, cannot())));
+                gone.extend(std::mem::take(&mut lost).into_iter().map(|(index, _)| (index, cannot())));
             }
         }
-        for index in silent {
+        for (index, own) in lost {
+            let host = &mut self.hosts.all[index];
+            host.lost_agents += 1;
+            if self.plan.may_lose_hosts() && host.lost_agents >= MOST_AGENTS {
+                let what = format!("{own}; it has lost {MOST_AGENTS} agents");
+                gone.push((index, Error::Died { what, limit: None }));
+                continue;
+            }
+            host.end_agent();
             match self.await_return(index, &death) {
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
                 Err(_) if self.launcher_is_gone() => return Err(death),
@@ -93,6 +96,24 @@ impl Runner<'_> {
         }
         self.watch = Watch::over(&self.hosts, self.stop);
         Ok(())
+    }
+
+    /// Closes all sessions: the hosts that could not, in their order. An agent that lost a worker says so whatever it is asked.
+    fn closed_nothing(&mut self) -> Result<Vec<(usize, Error)>> {
+        let request = CloseRequest { sessions: None };
+        let (mut calls, mut lost) = (Vec::new(), Vec::new());
+        for (index, host) in self.hosts.all.iter_mut().enumerate() {
+            match host.client.begin::<()>("close", &request) {
+                Ok(call) => calls.push((index, call)),
+                Err(error) => lost.push((index, error)),
+            }
+        }
+        let mut clients: Vec<&mut Client> = self.hosts.all.iter_mut().map(|host| &mut host.client).collect();
+        let limit = Limit::attended(3 * PATIENCE, Duration::ZERO);
+        let came = gather_each(&mut clients, calls, limit, &|| asked(self.stop))?;
+        lost.extend(came.into_iter().filter_map(|(index, came)| Some((index, came.err()?))));
+        lost.sort_by_key(|(index, _)| *index);
+        Ok(lost)
     }
 
     /// Starts an agent there as soon as that can be done.
@@ -127,7 +148,7 @@ impl Runner<'_> {
     /// What is not reached now may be reached soon; a host of the lab is there or is not.
     fn is_worth_waiting(&self, error: &Error) -> bool {
         let may_pass =
-            matches!(error, Error::Peer { .. } | Error::HungUp { .. } | Error::Died { limit: None, .. });
+            matches!(error, Error::Peer { .. } | Error::HungUp { .. }) || may_be_restarted(error);
         may_pass && matches!(self.plan.target, Target::Ssh(_) | Target::Launched(_))
     }
 

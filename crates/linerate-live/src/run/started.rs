@@ -39,6 +39,13 @@ impl Lifeline {
         }
     }
 
+    /// Ends it where it is a process of ours; how it ends elsewhere is told it by its connection, which goes with its client.
+    pub fn end(&self) {
+        if let Lifeline::Process(process) = self {
+            process.kill();
+        }
+    }
+
     /// Where the launcher put it.
     pub fn slot(&self) -> Option<&Slot> {
         match self {
@@ -84,7 +91,8 @@ impl Started {
             return Err(Error::peer(id.to_string(), "has no standard streams", ""));
         };
         let witness = agent.clone();
-        let client = Client::new(who, output, input)?.with_post_mortem(move || witness.verdict());
+        let client = Client::new(who, output, input)?.attended();
+        let client = client.with_post_mortem(move || witness.verdict());
         let agent = Lifeline::Process(agent);
         Ok(Started { id, reached, client, agent, address: None, address6: None, further: Vec::new() })
     }

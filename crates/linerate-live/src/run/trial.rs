@@ -2,13 +2,13 @@
 
 use super::protocol::{TrialAnswer, TrialRequest};
 use super::step::{StepFailure, failed, order, outcomes, parts, step_sessions};
-use super::{PATIENCE, Runner, StepResult, crossing};
-use crate::Result;
-use crate::control::Call;
+use super::{PATIENCE, Runner, StepResult, crossing, is_silent};
+use crate::control::{Call, Limit};
 use crate::plan::{Block, Case, HostId, Step};
 use crate::record::{Event, HostDelta};
 use crate::workload::application::Order;
 use crate::workload::tool::play::longest;
+use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -35,16 +35,16 @@ impl Runner<'_> {
     pub(super) fn trial(&mut self, step: &Step) -> Result<Vec<Result<Answers>>> {
         let lead_ns = step.beside.as_ref().map_or(0, |load| load.lead_ns);
         let patience = Duration::from_nanos(step.patience_ns);
-        let mut limit =
-            Duration::from_nanos(step.predicted_ns) * 10 + Duration::from_nanos(lead_ns) + patience;
+        let (predicted, lead) = (Duration::from_nanos(step.predicted_ns), Duration::from_nanos(lead_ns));
+        let mut beside = lead + preparation(&step.case, &step.blocks);
         if step.case.pattern.entry().is_single {
             // A message is a whole file, of which nothing may be known yet.
-            limit += step.blocks.iter().map(|block| longest(block.bytes())).sum::<Duration>();
+            beside += step.blocks.iter().map(|block| longest(block.bytes())).sum::<Duration>();
         }
-        limit += preparation(&step.case, &step.blocks);
+        let (expected, limit) = (predicted + beside, predicted * 10 + beside + patience);
         let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-        // The ends' own limits come first: they know what hangs.
-        let limit = limit + 5 * PATIENCE;
+        // The ends' own limits come first: they know what hangs. Nobody is asked while it measures.
+        let limit = Limit::attended(limit + 5 * PATIENCE, expected);
         let mut calls: BTreeMap<HostId, (usize, Call<TrialAnswer>)> = BTreeMap::new();
         for index in 0..self.hosts.all.len() {
             let host = &mut self.hosts.all[index];
@@ -61,9 +61,14 @@ impl Runner<'_> {
         }
         let answers = outcomes(step).into_iter().map(|hosts| {
             let calls = hosts.iter().filter_map(|host| calls.remove(host)).collect();
-            Ok(hosts.into_iter().zip(self.gather(calls, limit)?).collect())
+            match self.gather(calls, limit) {
+                Ok(answers) => Ok(Ok(hosts.into_iter().zip(answers).collect())),
+                // It gets a new agent, and the others close what they have: nobody waits for them.
+                Err(silent @ Error::Silent { .. }) => Err(silent),
+                Err(error) => Ok(Err(error)),
+            }
         });
-        Ok(answers.collect())
+        answers.collect()
     }
 
     /// A part of a step failed: the others go on without it, where there are others.
@@ -74,7 +79,7 @@ impl Runner<'_> {
         failure: StepFailure,
         came: &mut Vec<Event>,
     ) -> StepResult {
-        if outcomes(step).len() < 2 || failure.error.ends_the_run() {
+        if outcomes(step).len() < 2 || failure.error.ends_the_run() || is_silent(&failure.error) {
             return Err(failure);
         }
         let sessions = step_sessions(step).into_iter().filter(|step_session| step_session.pair == nth);

@@ -44,6 +44,9 @@ pub struct NotMeasured {
     /// Whether it is the host itself that is not reached, or gone for good: nothing is measured with it from then on.
     #[serde(default, skip_serializing_if = "is_not")]
     pub lost: bool,
+    /// Whether it fell with a process of ours that ended or did not answer any more: that says nothing of the network.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub process: bool,
 }
 
 /// What is said before the name of a host that is lost.
