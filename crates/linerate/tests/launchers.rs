@@ -14,7 +14,11 @@ fn await_none() {
 }
 
 fn kill(pid: u32) {
-    kill_process(Pid::from_raw(pid as i32).unwrap(), Signal::KILL).unwrap();
+    signal(pid, Signal::KILL);
+}
+
+fn signal(pid: u32, signal: Signal) {
+    kill_process(Pid::from_raw(pid as i32).unwrap(), signal).unwrap();
 }
 
 #[test]
@@ -159,6 +163,20 @@ fn a_killed_controller_leaves_nothing_and_resume_goes_on() {
         ladder.iter().all(|entry| entry["throughput_bps"]["n"].as_u64().is_none_or(|n| n == 2)),
         "{ladder:#?}"
     );
+    await_none();
+}
+
+/// It does not see that its controller is gone: its workers do, and have it go on.
+#[test]
+fn an_agent_that_stands_still_ends_with_its_controller() {
+    let world = World::new(3);
+    let launch = format!("{} {{host}}", world.enter());
+    let what = ["--only", "network.tcp", "--sizes", "1KiB", "--passes", "2"];
+    let mut run = world.run("launch:h0,h1", &launch, &what).spawn().unwrap();
+    world.await_trial();
+    signal(agents()[0], Signal::STOP);
+    kill(run.id());
+    assert_eq!(code(&mut run), None);
     await_none();
 }
 

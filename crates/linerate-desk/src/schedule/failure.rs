@@ -45,7 +45,9 @@ fn hosts(case: &Case) -> BTreeSet<HostId> {
 pub(super) fn are_too_many(recording: &Recording, predicted_ns: u64) -> bool {
     // Of a run that goes on with an earlier one its own failures count.
     let begun_ns = recording.additions.last().map_or(0, |addition| addition.at_ns);
-    let own = recording.unavailable.iter().filter(|not| not.at_ns >= Some(begun_ns));
+    // A process that is lost costs its own time, each at most a few times, and says nothing of what follows.
+    let is_own = |not: &&NotMeasured| not.at_ns >= Some(begun_ns) && !not.process && !not.lost;
+    let own = recording.unavailable.iter().filter(is_own);
     own.into_iter().any(|not| is_late(not, recording, predicted_ns))
 }
 

@@ -50,8 +50,9 @@ const MOST_FAILURES: usize = 2;
 /// What the controller, agents and threads cost a step of several pairs.
 const STEP_NS: u64 = 60_000_000;
 
-/// Rounds of the discarded pass.
+/// Rounds of the discarded pass, and how often it is made where nothing of a pattern came through.
 const PROBES: usize = 2;
+const MOST_PROBINGS: u32 = 3;
 
 /// Chooses the steps of a screening.
 #[derive(Debug, Clone)]
@@ -64,6 +65,7 @@ pub struct Screen {
     unavailable: Vec<NotMeasured>,
     visits: Visits,
     batches: u32,
+    probings: u32,
     /// What was planned last: what is missing of it is planned once more.
     last: Vec<Round>,
 }
@@ -100,6 +102,7 @@ impl Screen {
             unavailable,
             visits: Visits::default(),
             batches: 0,
+            probings: 0,
             last: Vec::new(),
         }
     }
@@ -115,6 +118,21 @@ impl Screen {
             Some(Visit { pass, why, entry, probe, again: false })
         };
         self.patterns.iter().filter(is_wanted).filter_map(visit).collect()
+    }
+
+    /// Whether something is known of each pattern: what is sent before that is too little for a rate.
+    fn is_paced(&self, recording: &Recording) -> bool {
+        self.patterns.iter().all(|pattern| recording.trials.iter().any(|trial| trial.case.pattern == *pattern))
+    }
+
+    /// The discarded pass, with all who are there: again where a host that hung had it fail.
+    fn probes(&self, recording: &Recording) -> Vec<Visit> {
+        // A course of its own: the first round is not used up.
+        let rounds = self.course.clone().further(&Shots::default(), &lost(recording));
+        let first = rounds.first().into_iter();
+        let probes = first.flat_map(|round| (0..PROBES).map(move |probe| (round, probe)));
+        let visits = probes.flat_map(|(round, probe)| self.visits_of(0, round, Some(probe)));
+        visits.map(|visit| Visit { again: self.probings > 1, ..visit }).collect()
     }
 
     fn entry(&self, pattern: Pattern, pairs: Pairs) -> Option<Entry> {
@@ -181,8 +199,8 @@ fn lost(recording: &Recording) -> BTreeSet<HostId> {
     }
     let mut failures: BTreeMap<HostId, usize> = BTreeMap::new();
     for not in &recording.unavailable {
-        // Where all of a step failed, it may be anybody's fault.
-        let Some(case) = not.case.as_deref().filter(|case| case.pairs.len() == 1) else { continue };
+        // Where all of a step failed, it may be anybody's fault; whose agents are lost too often is told by itself.
+        let Some(case) = of_pair(not) else { continue };
         let pair = case.pairs.first();
         for host in BTreeSet::from([pair.from, pair.to]) {
             let last = last.get(&host).copied();
@@ -198,13 +216,18 @@ fn lost(recording: &Recording) -> BTreeSet<HostId> {
     hosts.into_iter().filter(is_lost).collect()
 }
 
+/// The case of a pair that failed by itself.
+fn of_pair(not: &NotMeasured) -> Option<&Case> {
+    not.case.as_deref().filter(|case| case.pairs.len() == 1 && !not.process)
+}
+
 /// What of these rounds fell with a step that failed as a whole: pairs that have neither a rate nor a failure of their own.
 fn missing(rounds: &[Round], recording: &Recording, lost: &BTreeSet<HostId>) -> Vec<Round> {
     let own = |case: &Case| (case.pairs.len() == 1).then(|| case.pairs.first());
     let measured: BTreeSet<(HostPair, Why)> =
         recording.trials.iter().filter_map(|trial| Some((own(&trial.case)?, trial.why))).collect();
     let failed: BTreeSet<HostPair> =
-        recording.unavailable.iter().filter_map(|not| own(not.case.as_deref()?)).collect();
+        recording.unavailable.iter().filter_map(|not| own(of_pair(not)?)).collect();
     let is_there = |round: &Round, pair: &HostPair| {
         measured.contains(&(*pair, round.stage.why())) || failed.contains(pair)
     };
@@ -256,14 +279,11 @@ impl Planner for Screen {
             return Vec::new();
         }
         if self.batches == 0 {
+            if self.probings < MOST_PROBINGS && !self.is_paced(recording) {
+                self.probings += 1;
+                return self.probes(recording);
+            }
             self.batches = 1;
-            // A course of its own: the first round is not used up.
-            let first = self.course.clone().further(&Shots::default(), &lost(recording));
-            let probes =
-                first.first().into_iter().flat_map(|round| (0..PROBES).map(move |probe| (round, probe)));
-            let probes: Vec<Visit> =
-                probes.flat_map(|(round, probe)| self.visits_of(0, round, Some(probe))).collect();
-            return probes;
         }
         let (shots, lost) = (numbers(recording), lost(recording));
         let again = missing(&std::mem::take(&mut self.last), recording, &lost);

@@ -1,0 +1,95 @@
+//! Hosts whose agents hang while a screening is measured: the others are, and who has a new agent is too.
+
+use super::super::Simulation;
+use super::begun;
+use super::clusters::cluster;
+use crate::analysis::matrix::matrix;
+use crate::plan::{HostId, Step, Why, World};
+use crate::record::{Event, NotMeasured, Reason, Recording};
+use crate::schedule::schedule_of;
+use crate::vocabulary::ReasonKind;
+
+/// Longer than anything here is predicted to take.
+const LATE_NS: u64 = 300_000_000_000;
+
+/// The host that hangs.
+const HANGS: HostId = HostId(2);
+
+/// A step that fell with an agent, as the runner tells of it.
+fn fallen(step: &Step) -> Event {
+    let reason = Reason::new(ReasonKind::Failed, "failed: it does not answer any more", "see there");
+    let failed = NotMeasured::failed(step, &step.case.pairs, reason);
+    Event::NotMeasured(NotMeasured { at_ns: Some(LATE_NS), process: true, ..failed })
+}
+
+fn lost(step: &Step) -> Event {
+    let reason = Reason::new(ReasonKind::Failed, "host c is not reached", "");
+    let (host, after_steps) = (Some(HANGS), Some(step.number));
+    Event::NotMeasured(NotMeasured {
+        host,
+        after_steps,
+        reason,
+        at_ns: Some(LATE_NS),
+        lost: true,
+        ..NotMeasured::default()
+    })
+}
+
+/// A whole matrix in which so many steps of this kind fall; with the last of them the host is lost, or has a new agent.
+fn measured(hosts: u32, why: Why, falls: usize, is_lost: bool) -> Recording {
+    let plan = cluster(hosts, hosts - 1);
+    let mut recording = begun(&plan);
+    let mut simulation = Simulation::new(&plan, &World { noise: 0.01, ..World::default() }, 7);
+    let mut schedule = schedule_of(&plan, &recording);
+    let (mut left, mut steps) = (falls, 0);
+    while let Some(step) = schedule.next(&recording) {
+        steps += 1;
+        assert!(steps < 1_000, "it comes to an end");
+        if step.why == why && left > 0 && step.case.pairs.has(HANGS) {
+            left -= 1;
+            recording.push(fallen(&step));
+            if left == 0 && is_lost {
+                recording.push(lost(&step));
+            }
+            continue;
+        }
+        simulation.step(&step).into_iter().for_each(|event| recording.push(event));
+    }
+    assert_eq!(left, 0, "{why:?} was to be");
+    recording
+}
+
+/// Every cell of the hosts that are left has streams as long as they should be.
+fn check(hosts: u32, why: Why, falls: usize, is_lost: bool) {
+    let recording = measured(hosts, why, falls, is_lost);
+    let when = format!("{hosts} hosts, {why:?} x {falls}, lost: {is_lost}");
+    let there = u64::from(hosts) - u64::from(is_lost);
+    let told = matrix(&recording).unwrap();
+    let of_others = |pair: &crate::plan::HostPair| !is_lost || pair.from != HANGS && pair.to != HANGS;
+    let cells = told.cells.iter().filter(|cell| of_others(&cell.pair)).count() as u64;
+    assert_eq!(cells, there * (there - 1), "{when}: {:?}", recording.unavailable);
+    assert!(told.told.named.is_empty(), "{when}: {:?}", told.told.named);
+    let screened = recording.trials.iter().filter(|trial| trial.pass > 0 && !trial.case.pattern.is_exchange());
+    for trial in screened {
+        let messages = trial.block.messages * u64::from(trial.block.slices);
+        assert!(messages > 1_000, "{when}: a trial of {messages} messages tells no rate");
+    }
+}
+
+#[test]
+fn a_hang_while_rounds_are_sized_costs_no_cell() {
+    for hosts in [3, 4, 6] {
+        for falls in [1, 2, 4] {
+            check(hosts, Why::Probe, falls, false);
+            check(hosts, Why::Probe, falls, true);
+        }
+    }
+}
+
+#[test]
+fn a_hang_in_a_round_costs_no_cell_of_the_others() {
+    for hosts in [3, 4, 6] {
+        check(hosts, Why::Pass, 1, false);
+        check(hosts, Why::Pass, 1, true);
+    }
+}
