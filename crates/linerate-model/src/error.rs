@@ -281,7 +281,9 @@ impl Error {
             | Error::Import { hint, .. } => Some(hint.as_str()).filter(|hint| !hint.is_empty()),
             Error::HungUp { .. } => Some("see what ended its worker"),
             Error::Died { .. } => Some("see whether its host is up, and what was killed there: dmesg | tail"),
-            Error::Silent { .. } => Some("see whether it is stopped, or its host overloaded: ps -eo pid,stat,args | grep linerate"),
+            Error::Silent { .. } => Some(
+                "see whether it is stopped, or its host overloaded: ps -eo pid,stat,args | grep linerate",
+            ),
             Error::AtSize { error, .. } => error.hint(),
             Error::System(error) => remedy::for_error(error),
             Error::Record { .. } => {

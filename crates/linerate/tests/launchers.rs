@@ -1,5 +1,6 @@
 //! Agents that launchers start and that call back: a command for each host, an MPI's launcher, Slurm.
 
+mod clocks;
 mod slurm;
 mod world;
 

@@ -122,7 +122,9 @@ impl Screen {
 
     /// Whether something is known of each pattern: what is sent before that is too little for a rate.
     fn is_paced(&self, recording: &Recording) -> bool {
-        self.patterns.iter().all(|pattern| recording.trials.iter().any(|trial| trial.case.pattern == *pattern))
+        self.patterns
+            .iter()
+            .all(|pattern| recording.trials.iter().any(|trial| trial.case.pattern == *pattern))
     }
 
     /// The discarded pass, with all who are there: again where a host that hung had it fail.

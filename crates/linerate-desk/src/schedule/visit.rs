@@ -80,7 +80,8 @@ impl Visits {
         self.all.retain_mut(|visit| {
             let follows = planned.next() >= Some(after) && (is_for_good || Some(round(visit)) == failed_in);
             // Of disjoint pairs that fell together twice it may be anybody's fault.
-            let is_it = || is_for_good && failed.message_bytes.is_empty() && failed.concerns(&visit.entry.case);
+            let is_it =
+                || is_for_good && failed.message_bytes.is_empty() && failed.concerns(&visit.entry.case);
             !follows || !is_it() && visit.entry.leave_out(failed)
         });
     }

@@ -388,7 +388,8 @@ fn start_worker(
     (home, secret): (&str, &str),
     controller: &OwnedFd,
 ) -> Result<ChildProcess> {
-    let controller = controller.try_clone().map_err(|e| Error::io("dup", "the controller's connection", e))?;
+    let controller =
+        controller.try_clone().map_err(|e| Error::io("dup", "the controller's connection", e))?;
     let mut command = Command::new(program);
     command.args(["worker", home]).env(SECRET, secret).stdin(controller).stdout(Stdio::null());
     spawn::tie_to_parent(&mut command);

@@ -147,8 +147,7 @@ impl Runner<'_> {
 
     /// What is not reached now may be reached soon; a host of the lab is there or is not.
     fn is_worth_waiting(&self, error: &Error) -> bool {
-        let may_pass =
-            matches!(error, Error::Peer { .. } | Error::HungUp { .. }) || may_be_restarted(error);
+        let may_pass = matches!(error, Error::Peer { .. } | Error::HungUp { .. }) || may_be_restarted(error);
         may_pass && matches!(self.plan.target, Target::Ssh(_) | Target::Launched(_))
     }
 

@@ -69,7 +69,8 @@ fn check(hosts: u32, why: Why, falls: usize, is_lost: bool) {
     let cells = told.cells.iter().filter(|cell| of_others(&cell.pair)).count() as u64;
     assert_eq!(cells, there * (there - 1), "{when}: {:?}", recording.unavailable);
     assert!(told.told.named.is_empty(), "{when}: {:?}", told.told.named);
-    let screened = recording.trials.iter().filter(|trial| trial.pass > 0 && !trial.case.pattern.is_exchange());
+    let screened =
+        recording.trials.iter().filter(|trial| trial.pass > 0 && !trial.case.pattern.is_exchange());
     for trial in screened {
         let messages = trial.block.messages * u64::from(trial.block.slices);
         assert!(messages > 1_000, "{when}: a trial of {messages} messages tells no rate");
