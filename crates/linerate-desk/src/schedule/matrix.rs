@@ -100,7 +100,7 @@ impl Screen {
             rung,
             patterns,
             unavailable,
-            visits: Visits::default(),
+            visits: Visits::forgiving(),
             batches: 0,
             probings: 0,
             last: Vec::new(),

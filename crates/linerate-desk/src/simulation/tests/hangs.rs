@@ -4,16 +4,13 @@ use super::super::Simulation;
 use super::begun;
 use super::clusters::cluster;
 use crate::analysis::matrix::matrix;
-use crate::plan::{HostId, Step, Why, World};
+use crate::plan::{HostId, HostPair, Step, Why, World};
 use crate::record::{Event, NotMeasured, Reason, Recording};
 use crate::schedule::schedule_of;
 use crate::vocabulary::ReasonKind;
 
 /// Longer than anything here is predicted to take.
 const LATE_NS: u64 = 300_000_000_000;
-
-/// The host that hangs.
-const HANGS: HostId = HostId(2);
 
 /// A step that fell with an agent, as the runner tells of it.
 fn fallen(step: &Step) -> Event {
@@ -22,9 +19,9 @@ fn fallen(step: &Step) -> Event {
     Event::NotMeasured(NotMeasured { at_ns: Some(LATE_NS), process: true, ..failed })
 }
 
-fn lost(step: &Step) -> Event {
-    let reason = Reason::new(ReasonKind::Failed, "host c is not reached", "");
-    let (host, after_steps) = (Some(HANGS), Some(step.number));
+fn lost(host: HostId, step: &Step) -> Event {
+    let reason = Reason::new(ReasonKind::Failed, "it is not reached", "");
+    let (host, after_steps) = (Some(host), Some(step.number));
     Event::NotMeasured(NotMeasured {
         host,
         after_steps,
@@ -35,37 +32,39 @@ fn lost(step: &Step) -> Event {
     })
 }
 
-/// A whole matrix in which so many steps of this kind fall; with the last of them the host is lost, or has a new agent.
-fn measured(hosts: u32, why: Why, falls: usize, is_lost: bool) -> Recording {
+/// A whole matrix in which so many steps of this kind fall with a host, which is told; with the last of them it is lost, or has a
+/// new agent.
+fn measured(hosts: u32, why: Why, falls: usize, is_lost: bool) -> (Recording, HostId) {
     let plan = cluster(hosts, hosts - 1);
     let mut recording = begun(&plan);
     let mut simulation = Simulation::new(&plan, &World { noise: 0.01, ..World::default() }, 7);
     let mut schedule = schedule_of(&plan, &recording);
-    let (mut left, mut steps) = (falls, 0);
+    let (mut left, mut steps, mut hangs) = (falls, 0, None);
     while let Some(step) = schedule.next(&recording) {
         steps += 1;
         assert!(steps < 1_000, "it comes to an end");
-        if step.why == why && left > 0 && step.case.pairs.has(HANGS) {
+        let host = *hangs.get_or_insert(step.case.pairs.first().from);
+        if step.why == why && left > 0 && step.case.pairs.has(host) {
             left -= 1;
             recording.push(fallen(&step));
             if left == 0 && is_lost {
-                recording.push(lost(&step));
+                recording.push(lost(host, &step));
             }
             continue;
         }
         simulation.step(&step).into_iter().for_each(|event| recording.push(event));
     }
     assert_eq!(left, 0, "{why:?} was to be");
-    recording
+    (recording, hangs.unwrap())
 }
 
 /// Every cell of the hosts that are left has streams as long as they should be.
 fn check(hosts: u32, why: Why, falls: usize, is_lost: bool) {
-    let recording = measured(hosts, why, falls, is_lost);
+    let (recording, hangs) = measured(hosts, why, falls, is_lost);
     let when = format!("{hosts} hosts, {why:?} x {falls}, lost: {is_lost}");
     let there = u64::from(hosts) - u64::from(is_lost);
     let told = matrix(&recording).unwrap();
-    let of_others = |pair: &crate::plan::HostPair| !is_lost || pair.from != HANGS && pair.to != HANGS;
+    let of_others = |pair: &HostPair| !is_lost || pair.from != hangs && pair.to != hangs;
     let cells = told.cells.iter().filter(|cell| of_others(&cell.pair)).count() as u64;
     assert_eq!(cells, there * (there - 1), "{when}: {:?}", recording.unavailable);
     assert!(told.told.named.is_empty(), "{when}: {:?}", told.told.named);
