@@ -12,9 +12,9 @@ mod seal;
 mod server;
 
 pub use client::{Call, Client, Ending, Notifier};
-pub use gather::{Check, gather, gather_each};
+pub use gather::{Check, Together, Wait, gather, gather_each};
 pub use message::chain;
-pub use pulse::Limit;
+pub use pulse::{ANSWERED_IN, Limit};
 pub use seal::{Opener, Seal, Sealer};
 pub use server::{serve, serve_in_turn};
 

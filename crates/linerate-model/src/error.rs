@@ -168,6 +168,11 @@ impl Error {
         matches!(self.cause(), Error::Died { .. } | Error::Silent { .. })
     }
 
+    /// Whether one is lost that has not ended.
+    pub fn is_silence(&self) -> bool {
+        matches!(self.cause(), Error::Silent { .. })
+    }
+
     /// With what the process that ended was at.
     pub fn while_it(self, did: &str) -> Self {
         match self {

@@ -108,6 +108,11 @@ impl ChildProcess {
         }
     }
 
+    /// Has it go on, where it was made to stand still.
+    pub fn go_on(&self) {
+        let _ = self.0.process.signal(Signal::Continue);
+    }
+
     /// Ends it at once, whatever it does.
     pub fn kill(&self) {
         // One that has ended hears nothing.

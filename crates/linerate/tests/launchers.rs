@@ -167,17 +167,24 @@ fn a_killed_controller_leaves_nothing_and_resume_goes_on() {
     await_none();
 }
 
-/// It does not see that its controller is gone: its workers do, and have it go on.
+/// It is stopped, and stays at its host: the agent that takes its place ends it first.
 #[test]
-fn an_agent_that_stands_still_ends_with_its_controller() {
-    let world = World::new(3);
+fn a_stopped_agent_ends_before_there_is_another_one() {
+    let world = World::new(4);
     let launch = format!("{} {{host}}", world.enter());
-    let what = ["--only", "network.tcp", "--sizes", "1KiB", "--passes", "2"];
-    let mut run = world.run("launch:h0,h1", &launch, &what).spawn().unwrap();
+    let out = world.out();
+    let arguments = ["matrix", "launch:h0,h1,h2", "--launch", &launch, "--trial", "100ms", "--no-page"];
+    let mut run = world.command(&arguments).arg("--output").arg(&out).spawn().unwrap();
     world.await_trial();
-    signal(agents()[0], Signal::STOP);
-    kill(run.id());
-    assert_eq!(code(&mut run), None);
+    let stopped = agents()[0];
+    signal(stopped, Signal::STOP);
+    assert_eq!(code(&mut run), Some(11), "three hosts are too few to name one");
+    let path = recording(&out);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("does not answer any more") && text.contains(r#""process":true"#), "{text}");
+    let matrix = report(&path)["matrix"].clone();
+    assert!(matrix["hosts"].as_array().unwrap().iter().all(|host| host["failed"].is_null()), "{matrix:#}");
+    assert_eq!(matrix["cells"].as_array().unwrap().len(), 6, "{matrix:#}");
     await_none();
 }
 

@@ -218,6 +218,11 @@ fn lost(recording: &Recording) -> BTreeSet<HostId> {
     hosts.into_iter().filter(is_lost).collect()
 }
 
+/// Whether something fell with a host, or a process of one, after the run began.
+fn is_any_lost(recording: &Recording) -> bool {
+    recording.unavailable.iter().any(|not| not.after_steps.is_some() && not.fell_with_host())
+}
+
 /// The case of a pair that failed by itself.
 fn of_pair(not: &NotMeasured) -> Option<&Case> {
     not.case.as_deref().filter(|case| case.pairs.len() == 1 && !not.process)
@@ -281,7 +286,8 @@ impl Planner for Screen {
             return Vec::new();
         }
         if self.batches == 0 {
-            if self.probings < MOST_PROBINGS && !self.is_paced(recording) {
+            let is_to_probe = self.probings == 0 || is_any_lost(recording) && !self.is_paced(recording);
+            if self.probings < MOST_PROBINGS && is_to_probe {
                 self.probings += 1;
                 return self.probes(recording);
             }

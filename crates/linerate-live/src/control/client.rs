@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::io::{BufReader, Read, Write};
+use std::io::{BufReader, ErrorKind, Read, Write};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -53,9 +53,20 @@ pub struct Client {
     ended: Arc<AtomicBool>,
 }
 
-/// Tells a server something that has no answer, also while others wait for one of its answers.
+/// Tells a server something that has no answer, also while others wait for one of its answers. Where nothing can be sent any more
+/// there is no stream, and with it the connection has ended.
 #[derive(Clone)]
-pub struct Notifier(Arc<Mutex<Box<dyn Write + Send>>>);
+pub struct Notifier(Arc<Mutex<Option<Box<dyn Write + Send>>>>);
+
+/// What became of something that was to be sent.
+#[derive(PartialEq, Eq)]
+enum Sent {
+    Yes,
+    /// Nobody is there.
+    No,
+    /// Somebody is there, and takes nothing.
+    Stuck,
+}
 
 impl Notifier {
     /// Tells it, as far as it still listens.
@@ -63,15 +74,27 @@ impl Notifier {
         self.send(None, method, params).map(drop)
     }
 
-    /// Whether it could be sent.
-    fn send(&self, id: Option<u64>, method: &str, params: &impl Serialize) -> Result<bool> {
+    fn send(&self, id: Option<u64>, method: &str, params: &impl Serialize) -> Result<Sent> {
         let malformed = |e| Error::usage(format!("{method}: {e}"), "");
         let params = serde_json::to_value(params).map_err(malformed)?;
         let request = Request { jsonrpc: "2.0".into(), id, method: method.into(), params };
         let mut line = serde_json::to_vec(&request).map_err(malformed)?;
         line.push(b'\n');
-        let Ok(mut writer) = self.0.lock() else { return Ok(false) };
-        Ok(writer.write_all(&line).and_then(|()| writer.flush()).is_ok())
+        let Ok(mut stream) = self.0.lock() else { return Ok(Sent::No) };
+        let Some(writer) = stream.as_mut() else { return Ok(Sent::No) };
+        let Err(error) = writer.write_all(&line).and_then(|()| writer.flush()) else { return Ok(Sent::Yes) };
+        // A part of it may have been sent, which nothing may follow.
+        *stream = None;
+        match error.kind() {
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => Ok(Sent::Stuck),
+            _ => Ok(Sent::No),
+        }
+    }
+
+    fn end(&self) {
+        if let Ok(mut stream) = self.0.lock() {
+            *stream = None;
+        }
     }
 }
 
@@ -106,7 +129,7 @@ impl Client {
             }
             at_end.store(true, Ordering::Relaxed);
         })?;
-        let (who, notifier) = (who.into(), Notifier(Arc::new(Mutex::new(Box::new(writer)))));
+        let (who, notifier) = (who.into(), Notifier(Arc::new(Mutex::new(Some(Box::new(writer))))));
         let (early, is_attended, post_mortem) = (HashMap::new(), false, None);
         Ok(Client { who, notifier, answers, early, next: OF_ALIVE, pulse, is_attended, post_mortem, ended })
     }
@@ -128,14 +151,23 @@ impl Client {
 
     /// Sends a request and does not wait. One that was found silent, and has said nothing since, is not told more.
     pub fn begin<T>(&mut self, method: &str, params: &impl Serialize) -> Result<Call<T>> {
-        if let Some(silence) = self.pulse.silence() {
-            return Err(self.silent(silence));
+        if self.is_silent() {
+            return Err(self.silent());
         }
         self.next += 1;
         match self.notifier.send(Some(self.next), method, params)? {
-            true => Ok(Call(self.next, PhantomData)),
-            false => Err(self.gone()),
+            Sent::Yes => Ok(Call(self.next, PhantomData)),
+            Sent::No => Err(self.gone()),
+            Sent::Stuck => {
+                self.pulse.stop();
+                Err(self.silent())
+            }
         }
+    }
+
+    /// Ends the connection, as far as this end goes.
+    pub fn end(&self) {
+        self.notifier.end();
     }
 
     /// What tells the same server something that has no answer.
@@ -192,23 +224,32 @@ impl Client {
         gone(&self.who, self.post_mortem.as_ref())
     }
 
-    /// Sees whether it is there, after so long a time more in which it was waited for; the error of one that is not.
-    pub(super) fn attend(&mut self, waited: Duration) -> Option<Error> {
+    /// Sees whether it is there, after so long a time more in which it was waited for.
+    pub(super) fn is_silent_after(&mut self, waited: Duration) -> bool {
         if !self.is_attended {
-            return None;
+            return false;
         }
         match self.pulse.after(waited) {
-            Beat::Wait => None,
+            Beat::Wait => false,
             Beat::Ask => {
-                // One that takes nothing is silent soon.
-                let _ = self.notifier.send(Some(OF_ALIVE), ALIVE, &());
-                None
+                let sent = self.notifier.send(Some(OF_ALIVE), ALIVE, &());
+                if matches!(sent, Ok(Sent::Stuck)) {
+                    self.pulse.stop();
+                }
+                matches!(sent, Ok(Sent::Stuck))
             }
-            Beat::Silent => self.pulse.silence().map(|silence| self.silent(silence)),
+            Beat::Silent => true,
         }
     }
 
-    fn silent(&self, silence: Duration) -> Error {
+    /// Whether it was found silent, and has said nothing since.
+    pub fn is_silent(&mut self) -> bool {
+        self.pulse.silence().is_some()
+    }
+
+    /// That it does not answer any more.
+    pub fn silent(&mut self) -> Error {
+        let silence = self.pulse.silence().unwrap_or_default();
         Error::silent(format!("{}: does not answer any more, for {} s", self.who, silence.as_secs()))
     }
 
@@ -227,31 +268,52 @@ fn gone(who: &str, post_mortem: Option<&PostMortem>) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{Check, Limit, gather, gather_each, serve};
+    use crate::control::{Check, gather, gather_each, serve};
     use std::os::unix::net::UnixStream;
 
     const LIMIT: Duration = Duration::from_secs(60);
 
-    /// Takes no request, as one that stands still; the other one works on, and says that it is there.
+    /// One stands still and takes no request, the other one works on and says that it is there.
     #[test]
     fn who_stands_still_is_told_from_who_takes_long() {
         let (ours, _theirs) = UnixStream::pair().unwrap();
         let still = Client::new("a", ours.try_clone().unwrap(), ours).unwrap().attended();
-        let mut both = [still, client("b", parked).attended()];
-        let begun = Instant::now();
-        let calls = |clients: &mut [Client; 2]| {
-            let calls = clients.iter_mut().map(|client| client.begin::<Value>("x", &()).unwrap());
-            (0..).zip(calls).collect::<Vec<_>>()
-        };
-        let asked = calls(&mut both);
-        let limit = Limit::attended(LIMIT / 3, Duration::ZERO);
-        let came = gather_each(&mut both.each_mut(), asked, limit, &|| Ok(())).unwrap();
-        let told: Vec<String> = came.iter().map(|(_, came)| came.as_ref().unwrap_err().to_string()).collect();
-        assert_eq!(told, ["a: does not answer any more, for 15 s", "b: gave no answer for 20 s"]);
-        assert!(begun.elapsed() < LIMIT / 2);
+        let mut both = [still, client("b", parked).attended(), client("c", || Ok(3.into())).attended()];
+        let asked: Vec<_> = (0..)
+            .zip(&mut both)
+            .map(|(place, client)| vec![(place, client.begin::<Value>("x", &()).unwrap())])
+            .collect();
+        let came = gather_each(&mut both.each_mut(), asked, LIMIT / 3, &|| Ok(()));
+        let told: Vec<String> =
+            came.iter().map(|came| came.as_ref().map_or_else(Error::to_string, |_| "came".into())).collect();
+        assert!(told[0].starts_with("a: does not answer any more, for 1"), "{told:?}");
+        assert_eq!(told[1..], ["b: gave no answer for 20 s", "came"]);
         // It is not asked again.
         let again = both[0].begin::<Value>("x", &()).unwrap_err();
         assert!(matches!(again, Error::Silent { .. }) && again.exit_code() == 4, "{again}");
+    }
+
+    /// As a socket or a pipe whose room is used up, when its time is over.
+    struct Full;
+
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(ErrorKind::WouldBlock.into())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn who_takes_nothing_is_silent_at_once() {
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let mut client = Client::new("a", ours, Full).unwrap().attended();
+        for _ in 0..2 {
+            let error = client.begin::<Value>("x", &()).unwrap_err();
+            assert!(matches!(error, Error::Silent { .. }), "{error}");
+        }
     }
 
     fn client(who: &str, handle: impl Fn() -> Result<Value> + Send + Sync + 'static) -> Client {

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// How often a waiting call looks whether anything speaks against waiting on.
-pub const LOOK: Duration = Duration::from_millis(50);
+const LOOK: Duration = Duration::from_millis(50);
 
 /// How long after a failure the others may still say that it was the death of a process.
 const GRACE: Duration = Duration::from_secs(1);
@@ -17,8 +17,8 @@ const GRACE: Duration = Duration::from_secs(1);
 /// Asked while waiting: an error ends the wait.
 pub type Check<'c> = &'c dyn Fn() -> Result<()>;
 
-/// A wait for several answers.
-struct Wait {
+/// A wait, for however many answers.
+pub struct Wait {
     limit: Limit,
     deadline: Instant,
     waited: Duration,
@@ -26,8 +26,9 @@ struct Wait {
 }
 
 impl Wait {
-    fn new(limit: Limit) -> Wait {
-        let looked = Instant::now();
+    /// It begins now.
+    pub fn new(limit: impl Into<Limit>) -> Wait {
+        let (limit, looked) = (limit.into(), Instant::now());
         Wait { limit, deadline: looked + limit.most, waited: Duration::ZERO, looked }
     }
 
@@ -41,20 +42,16 @@ impl Wait {
         own
     }
 
-    fn is_over(&self) -> bool {
-        Instant::now() > self.deadline
-    }
-
-    /// The first of these that is not there any more.
-    fn silent(
-        &self,
+    /// Goes on, and sees whether those that are waited for are there: the places of those that are not.
+    pub fn attend(
+        &mut self,
         clients: &mut [&mut Client],
-        waited_for: BTreeSet<usize>,
-        own: Duration,
-    ) -> Option<(usize, Error)> {
+        waited_for: impl IntoIterator<Item = usize>,
+    ) -> Vec<usize> {
+        let own = self.turn();
         let may_ask = self.waited > self.limit.expected;
-        let mut all = waited_for.into_iter().filter(|_| may_ask);
-        all.find_map(|client| Some((client, clients[client].attend(own)?)))
+        let waited_for: BTreeSet<usize> = waited_for.into_iter().filter(|_| may_ask).collect();
+        waited_for.into_iter().filter(|place| clients[*place].is_silent_after(own)).collect()
     }
 }
 
@@ -83,92 +80,116 @@ impl Client {
     }
 }
 
-/// Waits for the answers of all these calls, in their order, each with its client's place, until `limit` passed or
-/// `check` fails. The first failure ends it; of failures that come together, the one that is nearest to the cause.
+/// Calls that come to something together, each with its client's place.
+pub type Together<T> = Vec<(usize, Call<T>)>;
+
+/// What has come of calls so far.
+struct Group<T> {
+    /// Each with its place in the answers.
+    under_way: Vec<(usize, (usize, Call<T>))>,
+    answers: Vec<Option<T>>,
+    failure: Option<Error>,
+    /// When it is over, once something has failed.
+    grace: Option<Instant>,
+    is_over: bool,
+}
+
+impl<T: DeserializeOwned> Group<T> {
+    fn new(calls: Together<T>) -> Group<T> {
+        let answers = calls.iter().map(|_| None).collect();
+        let (failure, grace, is_over) = (None, None, calls.is_empty());
+        Group { under_way: calls.into_iter().enumerate().collect(), answers, failure, grace, is_over }
+    }
+
+    /// Waits so long for the first answer that is not there, and looks whether others are.
+    fn look(&mut self, clients: &mut [&mut Client], longest: &mut Duration) {
+        for (place, (client, call)) in std::mem::take(&mut self.under_way) {
+            match clients[client].look(&call, *longest) {
+                None => {
+                    self.under_way.push((place, (client, call)));
+                    *longest = Duration::ZERO;
+                }
+                Some(Ok(answer)) => self.answers[place] = Some(answer),
+                Some(Err(error)) => self.fail(error),
+            }
+        }
+        self.is_over |= self.under_way.is_empty();
+    }
+
+    /// The first failure ends it, a moment later; a death, at once.
+    fn fail(&mut self, error: Error) {
+        if self.failure.as_ref().is_none_or(|first| first.origin() < error.origin()) {
+            self.is_over |= is_death(&error);
+            self.failure = Some(error);
+        }
+        self.grace.get_or_insert_with(|| Instant::now() + GRACE);
+    }
+
+    fn waits_for(&self, client: usize) -> bool {
+        !self.is_over && self.under_way.iter().any(|(_, (other, _))| *other == client)
+    }
+
+    /// It is waited for no longer, for what `checked` says or for its time.
+    fn end(&mut self, checked: Result<()>, late: impl Fn(usize) -> Error) {
+        self.is_over = true;
+        match (checked, &self.failure) {
+            (Err(error), None) => self.failure = Some(error),
+            (Err(error), Some(_)) if is_death(&error) => self.failure = Some(error),
+            (Ok(()), None) => self.failure = self.under_way.first().map(|(_, (client, _))| late(*client)),
+            (_, Some(_)) => {}
+        }
+    }
+
+    fn result(self) -> Result<Vec<T>> {
+        self.failure.map_or(Ok(()), Err)?;
+        Ok(self.answers.into_iter().flatten().collect())
+    }
+}
+
+/// Waits for the answers of all these calls, in their order, until `limit` passed or `check` fails. The first failure ends it;
+/// of failures that come together, the one that is nearest to the cause.
 pub fn gather<T: DeserializeOwned>(
     clients: &mut [&mut Client],
-    calls: Vec<(usize, Call<T>)>,
+    calls: Together<T>,
     limit: impl Into<Limit>,
     check: Check<'_>,
 ) -> Result<Vec<T>> {
-    let mut wait = Wait::new(limit.into());
-    let mut answers: Vec<Option<T>> = calls.iter().map(|_| None).collect();
-    let mut failure: Option<Error> = None;
-    let mut under_way: Vec<usize> = (0..calls.len()).collect();
-    while !under_way.is_empty() {
-        let own = wait.turn();
-        let mut longest = LOOK;
-        for place in std::mem::take(&mut under_way) {
-            let (client, call) = &calls[place];
-            match clients[*client].look(call, longest) {
-                None => {
-                    under_way.push(place);
-                    // The others are looked at, and not waited for.
-                    longest = Duration::ZERO;
-                }
-                Some(Ok(answer)) => answers[place] = Some(answer),
-                Some(Err(error)) if is_death(&error) => return Err(error),
-                Some(Err(error)) => {
-                    wait.deadline = wait.deadline.min(Instant::now() + GRACE);
-                    if failure.as_ref().is_none_or(|first| first.origin() < error.origin()) {
-                        failure = Some(error);
-                    }
-                }
-            }
-        }
-        let waited_for = under_way.iter().map(|place| calls[*place].0).collect();
-        if let Some((_, error)) = wait.silent(clients, waited_for, own) {
-            return Err(error);
-        }
-        let checked = check();
-        let is_over = under_way.is_empty() || checked.is_err() || wait.is_over();
-        match (failure.take(), under_way.first()) {
-            (Some(error), _) if is_over => {
-                return Err(checked.err().filter(is_death).unwrap_or(error));
-            }
-            (None, Some(place)) if is_over => {
-                checked?;
-                return Err(clients[calls[*place].0].late(wait.limit.most));
-            }
-            (still, _) => failure = still,
-        }
-    }
-    Ok(answers.into_iter().flatten().collect())
+    gather_each(clients, vec![calls], limit, check).pop().unwrap_or(Ok(Vec::new()))
 }
 
-/// Waits for the answer of each of these calls, each with its client's place: what came of it, whatever came of the
-/// others. A failure of `check` ends it.
+/// The same of several groups at once, of which each comes to its own end: one time is for all of them.
 pub fn gather_each<T: DeserializeOwned>(
     clients: &mut [&mut Client],
-    calls: Vec<(usize, Call<T>)>,
+    groups: Vec<Together<T>>,
     limit: impl Into<Limit>,
     check: Check<'_>,
-) -> Result<Vec<(usize, Result<T>)>> {
-    let mut wait = Wait::new(limit.into());
-    let (mut came, mut under_way) = (Vec::new(), calls);
-    while !under_way.is_empty() {
-        let own = wait.turn();
+) -> Vec<Result<Vec<T>>> {
+    let mut wait = Wait::new(limit);
+    let mut groups: Vec<Group<T>> = groups.into_iter().map(Group::new).collect();
+    while groups.iter().any(|group| !group.is_over) {
         let mut longest = LOOK;
-        for (client, call) in std::mem::take(&mut under_way) {
-            match clients[client].look(&call, longest) {
-                Some(answer) => came.push((client, answer)),
-                None if wait.is_over() => came.push((client, Err(clients[client].late(wait.limit.most)))),
-                None => {
-                    under_way.push((client, call));
-                    longest = Duration::ZERO;
+        let going_on = groups.iter_mut().filter(|group| !group.is_over);
+        going_on.for_each(|group| group.look(clients, &mut longest));
+        let going_on = groups.iter().filter(|group| !group.is_over);
+        let waited_for = going_on.flat_map(|group| group.under_way.iter().map(|(_, (client, _))| *client));
+        for client in wait.attend(clients, waited_for) {
+            let own = groups.iter_mut().filter(|group| group.waits_for(client));
+            own.for_each(|group| group.fail(clients[client].silent()));
+        }
+        let is_well = check().is_ok();
+        let now = Instant::now();
+        for group in groups.iter_mut().filter(|group| !group.is_over) {
+            let is_late = now > group.grace.map_or(wait.deadline, |grace| grace.min(wait.deadline));
+            if is_late || !is_well {
+                let checked = if is_well { Ok(()) } else { check() };
+                // What spoke against it may be over.
+                if is_late || checked.is_err() {
+                    group.end(checked, |client| clients[client].late(wait.limit.most));
                 }
             }
         }
-        let waited_for = under_way.iter().map(|(client, _)| *client);
-        for client in waited_for.collect::<BTreeSet<_>>() {
-            if let Some((client, error)) = wait.silent(clients, [client].into(), own) {
-                under_way.retain(|(other, _)| *other != client);
-                came.push((client, Err(error)));
-            }
-        }
-        check()?;
     }
-    Ok(came)
+    groups.into_iter().map(Group::result).collect()
 }
 
 fn is_death(error: &Error) -> bool {

@@ -18,7 +18,7 @@ pub const OF_ALIVE: u64 = 0;
 const ASKED_AFTER: Duration = Duration::from_secs(5);
 
 /// And after so long without an answer to that it is not: ten times what a crowded host takes to run a process.
-const ANSWERED_IN: Duration = Duration::from_secs(10);
+pub const ANSWERED_IN: Duration = Duration::from_secs(10);
 
 /// How long an answer is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,16 +29,16 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// So long at most, and no longer than it is there once it takes longer than `expected`.
-    pub const fn attended(most: Duration, expected: Duration) -> Limit {
+    /// So long at most; whether the other end is there is not asked before `expected` is over.
+    pub const fn expected(most: Duration, expected: Duration) -> Limit {
         Limit { most, expected }
     }
 }
 
 impl From<Duration> for Limit {
-    /// So long, and the other end is left alone meanwhile.
+    /// So long, of what is answered at once as a rule.
     fn from(most: Duration) -> Limit {
-        Limit { most, expected: Duration::MAX }
+        Limit { most, expected: Duration::ZERO }
     }
 }
 
@@ -79,6 +79,12 @@ impl Pulse {
             }
             _ => Beat::Wait,
         }
+    }
+
+    /// It takes no request any more.
+    pub fn stop(&mut self) {
+        self.is_asked = true;
+        self.silence = self.silence.max(ASKED_AFTER + ANSWERED_IN);
     }
 
     /// How long it has been silent, where it was found so and has said nothing since.

@@ -24,7 +24,6 @@ use std::fmt::Display;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::ops::Range;
-use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -314,11 +313,6 @@ impl Opener {
         let _ = self.stream.set_read_timeout(limit);
     }
 
-    /// The connection, for who is to see its end.
-    pub fn descriptor(&self) -> io::Result<OwnedFd> {
-        self.stream.try_clone().map(OwnedFd::from)
-    }
-
     /// The addresses of this end and of the other one.
     pub fn ends(&self) -> io::Result<[std::net::SocketAddr; 2]> {
         Ok([self.stream.local_addr()?, self.stream.peer_addr()?])
@@ -355,6 +349,12 @@ pub struct Sealer {
 }
 
 impl Sealer {
+    /// How long one write waits at most.
+    pub fn limit(&self, limit: Duration) {
+        // Of a socket that is gone the next write tells.
+        let _ = self.stream.set_write_timeout(Some(limit));
+    }
+
     /// Sends what is sealed; without the lock, so that what comes is opened meanwhile.
     fn send(&mut self, seal: impl FnOnce(&mut Connection) -> io::Result<usize>) -> io::Result<usize> {
         let mut sealed = Vec::new();

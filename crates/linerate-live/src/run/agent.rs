@@ -5,13 +5,14 @@
 //! for the other end of a connection that will not speak again.
 
 use super::host_settings::{HostSettings, LEASE};
+use super::predecessor;
 use super::protocol::{
     CalibrateRequest, CloseRequest, Hello, HelloRequest, HostSettingsRequest, JoinRequest, Joined,
     LinksRequest, ListenRequest, OfferRequest, PROTOCOL, PartAnswer, TrialAnswer, TrialRequest, WorkerPart,
 };
 use super::worker::{SECRET, answer, lock, read};
 use crate::calibration;
-use crate::control::{Call, Client, Limit, Notifier, gather, serve};
+use crate::control::{ANSWERED_IN, Call, Client, Limit, Notifier, gather, serve};
 use crate::lab::{FilterOrder, HostFilter, HostPort, refused_filters};
 use crate::observer::{self, Seen, Site, Watch, Watched, reassembly};
 use crate::plan::HostAddress;
@@ -29,7 +30,6 @@ use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv6Addr, UdpSocket};
-use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -42,7 +42,6 @@ const WORKERS: u32 = 2;
 
 /// A worker does what it is asked in its own time limits; this one only ends what hangs.
 const WORKER_LIMIT: Duration = Duration::from_secs(1200);
-const ATTENDED: Limit = Limit::attended(WORKER_LIMIT, Duration::ZERO);
 
 /// How long a worker may take to call home, and how often it is looked whether it still may.
 const WELCOME: Duration = Duration::from_secs(20);
@@ -51,20 +50,19 @@ const WELCOME: Duration = Duration::from_secs(20);
 pub const SETTLES: Duration = Duration::from_secs(65);
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Starts the workers and answers the controller until it goes away: `controller` is its connection, and `input` what comes
-/// on it. Where they cannot be started, that is the
+/// Starts the workers and answers the controller until it goes away. Where they cannot be started, that is the
 /// answer: standard error may be nobody's.
 pub fn main(
     program: &Path,
     ssh_connection: Option<&str>,
     base: &Path,
-    (controller, input): (OwnedFd, impl Read),
+    input: impl Read,
     output: impl Write + Send + 'static,
 ) -> Result<()> {
     let input = BufReader::new(input);
     let settings = Arc::new(Mutex::new(HostSettings::new(base)));
     let of_host = settings.clone();
-    match Agent::start(program, ssh_connection, &controller, of_host) {
+    match Agent::start(program, ssh_connection, of_host) {
         Ok(agent) => {
             let served = serve(input, output, move |method, params| agent.handle(method, params));
             // Whatever is set for a case ends with its controller.
@@ -116,7 +114,6 @@ impl Agent {
     fn start(
         program: &Path,
         ssh_connection: Option<&str>,
-        controller: &OwnedFd,
         settings: Arc<Mutex<HostSettings>>,
     ) -> Result<Agent> {
         let cpus = linerate_sys::thread::allowed_cpus()?;
@@ -125,7 +122,7 @@ impl Agent {
         let listener = local::listen(&home)?;
         let (mut workers, mut notifiers, mut children) = (Vec::new(), Vec::new(), Vec::new());
         for number in 0..WORKERS {
-            let child = start_worker(program, number, (&home, &secret), controller)?;
+            let child = start_worker(program, number, &home, &secret)?;
             let worker = welcome(&listener, &secret, &child)?;
             notifiers.push(worker.notifier());
             workers.push(Mutex::new(worker));
@@ -166,7 +163,12 @@ impl Agent {
 
     fn answer(&self, method: &str, params: Value) -> Result<Value> {
         match method {
-            "hello" => answer(self.hello(&read(params)?)),
+            "hello" => {
+                let request: HelloRequest = read(params)?;
+                let base = lock(&self.settings)?.base().to_owned();
+                predecessor::end(&request.after, &base)?;
+                answer(self.hello(&request))
+            }
             "offer" => {
                 let request: OfferRequest = read(params)?;
                 self.relay::<Value>(request.worker, method, &request)
@@ -266,6 +268,7 @@ impl Agent {
         Hello {
             protocol: PROTOCOL.into(),
             version: env!("CARGO_PKG_VERSION").into(),
+            process: predecessor::own_name(),
             machine: observer::machine_id(),
             cpus: self.cpus.clone(),
             reached_at: self.reached.clone().map(|(at, _)| at),
@@ -279,7 +282,7 @@ impl Agent {
     }
 
     fn relay<T: DeserializeOwned>(&self, worker: u32, method: &str, request: &impl Serialize) -> Result<T> {
-        self.worker(worker)?.call(method, request, ATTENDED, &|| self.check())
+        self.worker(worker)?.call(method, request, WORKER_LIMIT, &|| self.check())
     }
 
     /// Whether all workers go on, also those that have no part in what is done now.
@@ -321,7 +324,7 @@ impl Agent {
             .map(|(at, worker)| Ok((at, worker.begin("close", request)?)))
             .collect();
         let mut workers: Vec<&mut Client> = workers.iter_mut().map(|worker| &mut **worker).collect();
-        gather(&mut workers, calls?, ATTENDED, &|| self.check()).map(drop)
+        gather(&mut workers, calls?, WORKER_LIMIT, &|| self.check()).map(drop)
     }
 
     /// Runs all of this host's parts at once, between two readings of the host's counters.
@@ -371,8 +374,8 @@ impl Agent {
             calls.push((place, worker.begin("trial", &request)?));
         }
         let mut workers: Vec<&mut Client> = workers.iter_mut().map(|worker| &mut **worker).collect();
-        // Nobody is asked while it measures.
-        let limit = Limit::attended(WORKER_LIMIT, Duration::from_nanos(request.limit_ns));
+        // Nobody is asked anything while it measures.
+        let limit = Limit::expected(WORKER_LIMIT, Duration::from_nanos(request.limit_ns));
         let answers = gather(&mut workers, calls, limit, &|| self.check());
         let answers = answers.map_err(|error| self.at_its_stages(error, None))?;
         // Who ends from here on is not at it any more.
@@ -381,17 +384,9 @@ impl Agent {
     }
 }
 
-/// It knows the agent's controller by its connection, of which it reads nothing.
-fn start_worker(
-    program: &Path,
-    number: u32,
-    (home, secret): (&str, &str),
-    controller: &OwnedFd,
-) -> Result<ChildProcess> {
-    let controller =
-        controller.try_clone().map_err(|e| Error::io("dup", "the controller's connection", e))?;
+fn start_worker(program: &Path, number: u32, home: &str, secret: &str) -> Result<ChildProcess> {
     let mut command = Command::new(program);
-    command.args(["worker", home]).env(SECRET, secret).stdin(controller).stdout(Stdio::null());
+    command.args(["worker", home]).env(SECRET, secret).stdin(Stdio::null()).stdout(Stdio::null());
     spawn::tie_to_parent(&mut command);
     // It has nothing to tidy up.
     Ok(ChildProcess::start(format!("worker {number}"), Duration::ZERO, command)?)
@@ -413,7 +408,9 @@ fn welcome(listener: &UnixListener, secret: &str, worker: &ChildProcess) -> Resu
         let Ok((stream, _)) = listener.accept() else {
             continue;
         };
-        stream.set_nonblocking(false).map_err(|e| Error::io("fcntl", "worker socket", e))?;
+        let prepared =
+            stream.set_nonblocking(false).and_then(|()| stream.set_write_timeout(Some(ANSWERED_IN)));
+        prepared.map_err(|e| Error::io("prepare", "worker socket", e))?;
         let reader = stream.try_clone().map_err(|e| Error::io("dup", "worker", e))?;
         if let Some(reader) = presented(reader, secret) {
             let witness = worker.clone();

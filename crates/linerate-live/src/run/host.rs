@@ -9,7 +9,7 @@ use super::ssh::{Program, RemoteFolder, Ssh, Told, provide_all};
 use super::standing_filter::StandingFilter;
 use super::started::{Lifeline, Started};
 use super::way::{Proxied, Standing, past_proxies, past_tunnels};
-use crate::control::{Call, Check, Client};
+use crate::control::{Call, Check, Client, Limit, gather_each};
 use crate::lab::{Lab, VirtualHost, journal};
 use crate::plan::{Coalescing, HostAddress, HostId, LinkSettings, Plan, Setting, Suite, Target};
 use crate::record::{Granted, HostFacts, WireAudit};
@@ -17,6 +17,7 @@ use crate::vocabulary::{Family, LINK_COALESCE, LINK_COALESCE_FRAMES, Place, Rung
 use crate::{Error, Result};
 use linerate_sys::child::ChildProcess;
 use linerate_sys::spawn;
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 use std::process::Command;
@@ -24,6 +25,9 @@ use std::time::{Duration, Instant};
 
 /// How long an agent may take to answer `hello`: it reads all of its host's environment.
 const HELLO: Duration = Duration::from_secs(60);
+
+/// Until it has started its workers it says nothing, and over ssh until somebody is logged in.
+const GREETS: Limit = Limit::expected(HELLO, Duration::from_secs(30));
 
 /// What is needed to reach hosts.
 #[derive(Debug, Clone)]
@@ -62,6 +66,8 @@ pub struct Host {
     pub restarted: bool,
     /// How many of its agents ended before their time, or answered no more.
     pub lost_agents: u32,
+    /// Its agent's process, as it finds itself.
+    process: String,
     /// The connection to its agent.
     pub client: Client,
     /// Ends when its standard input closes with the client, which is dropped before.
@@ -222,15 +228,16 @@ impl Hosts {
             (_, None) => return Err(Error::peer(id.to_string(), "has no lab", "")),
         };
         let Started { mut client, agent, .. } = started;
-        let request = HelloRequest { settings: plan.to_try() };
-        let hello: Hello = client.call("hello", &request, HELLO, &|| asked(stop))?;
+        let after = self.all[index].process.clone();
+        let request = HelloRequest { settings: plan.to_try(), after };
+        let hello: Hello = client.call("hello", &request, GREETS, &|| asked(stop))?;
         let host = &mut self.all[index];
         let before = Said { machine: &host.facts.machine, environment: &host.facts.environment };
         let now = Said { machine: &hello.machine, environment: &hello.environment };
         host.restarted |= is_restarted(id, &before, &now)?;
         host.facts.machine = hello.machine;
         let agent = agent.after(&host.agent);
-        (host.client, host.agent) = (client, agent);
+        (host.client, host.agent, host.process) = (client, agent, hello.process);
         self.filter = StandingFilter::unsure();
         Ok(())
     }
@@ -389,17 +396,25 @@ fn by_ssh(
 
 /// Asks all agents at once, because each takes a moment to read its host.
 fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec<(HostId, Result<Host>)>> {
-    let request = HelloRequest { settings: plan.to_try() };
+    let request = HelloRequest { settings: plan.to_try(), ..HelloRequest::default() };
     let begun: Vec<Result<Call<Hello>>> =
         started.iter_mut().map(|started| started.client.begin("hello", &request)).collect();
     let crosses = crosses_network(plan);
     // They think beside each other.
-    let deadline = Instant::now() + HELLO;
+    let (mut calls, mut refused) = (Vec::new(), BTreeMap::new());
+    for (place, call) in begun.into_iter().enumerate() {
+        match call {
+            Ok(call) => calls.push(vec![(place, call)]),
+            Err(error) => _ = refused.insert(place, error),
+        }
+    }
+    let mut clients: Vec<&mut Client> = started.iter_mut().map(|started| &mut started.client).collect();
+    let mut came = gather_each(&mut clients, calls, GREETS, check).into_iter();
+    check()?;
     let mut hellos = Vec::new();
-    for (started, call) in started.iter_mut().zip(begun) {
-        let limit = deadline.saturating_duration_since(Instant::now());
-        let hello = call.and_then(|call| started.client.finish(call, limit, check));
-        check()?;
+    for (place, started) in started.iter().enumerate() {
+        let hello = refused.remove(&place).map_or_else(|| came.next().unwrap_or(Ok(Vec::new())), Err);
+        let hello = hello.and_then(|mut hello| hello.pop().ok_or(Error::Interrupted));
         hellos.push(hello.and_then(|hello| spoken(started, hello, !crosses)));
     }
     // The host that was not reached by ssh is known by the address from which it reached the other.
@@ -472,12 +487,14 @@ fn host(started: Started, hello: Hello, address: HostAddress, plan: &Plan) -> Ho
         environment: hello.environment,
     };
     let Started { further, client, agent, .. } = started;
-    Host { facts, address, address6, further, restarted: false, lost_agents: 0, client, agent }
+    let (restarted, lost_agents, process) = (false, 0, hello.process);
+    Host { facts, address, address6, further, restarted, lost_agents, process, client, agent }
 }
 
 impl Host {
-    /// Ends its agent, or its ssh, before there is another one: it may stand still.
+    /// Ends its agent before there is another one, or none.
     pub fn end_agent(&self) {
+        self.client.end();
         self.agent.end();
     }
 

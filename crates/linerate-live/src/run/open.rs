@@ -4,13 +4,12 @@ use super::host::Host;
 use super::protocol::{JoinRequest, Joined, OfferRequest};
 use super::step::{StepSession, rung};
 use super::{PATIENCE, Runner};
-use crate::control::{Call, Limit};
+use crate::control::Call;
 use crate::plan::{Case, HostAddress, Role, Step};
 use crate::record::{Granted, SessionRecord};
 use crate::transport::{Offer, Spec};
 use crate::vocabulary::{Family, Place, Rung};
 use crate::{Error, Result};
-use std::time::Duration;
 
 /// One end of a session.
 struct End {
@@ -37,8 +36,7 @@ impl Runner<'_> {
             spec.adapters = self.adapters(step_session.case, rung, &ends);
             let request = OfferRequest { worker: end.worker, session: session.clone(), spec };
             let client = &mut self.hosts.all[end.host].client;
-            let limit = Limit::attended(2 * PATIENCE, Duration::ZERO);
-            offers.push(client.call::<Offer>("offer", &request, limit, &|| self.watch.check())?);
+            offers.push(client.call::<Offer>("offer", &request, 2 * PATIENCE, &|| self.watch.check())?);
         }
         let mut calls: Vec<(usize, Call<Joined>)> = Vec::new();
         for (index, end) in ends.iter().enumerate() {
@@ -46,7 +44,7 @@ impl Runner<'_> {
             let request = JoinRequest { worker: end.worker, session: session.clone(), other };
             calls.push((end.host, self.hosts.all[end.host].client.begin("join", &request)?));
         }
-        let joined = self.gather(calls, Limit::attended(3 * PATIENCE, Duration::ZERO))?;
+        let joined = self.gather(calls, 3 * PATIENCE)?;
         let records = ends.iter().zip(joined).map(|(end, joined)| SessionRecord {
             pass: step.pass,
             rung: step_session.case.rung.clone(),

@@ -5,7 +5,7 @@ use super::host::{Watch, asked};
 use super::launch::cannot_again;
 use super::protocol::CloseRequest;
 use super::{PATIENCE, Runner};
-use crate::control::{Client, Limit, gather_each};
+use crate::control::{Client, gather_each};
 use crate::plan::Target;
 use crate::record::Event;
 use crate::{Error, Result};
@@ -26,16 +26,15 @@ const LOOK: Duration = Duration::from_millis(50);
 /// So many agents of one host of many may be lost: the next one would be too.
 const MOST_AGENTS: u32 = 3;
 
-/// Whether a process ended, or hangs, in whose place another one can be started. One that met a limit would meet it again.
-pub fn may_be_restarted(error: &Error) -> bool {
-    matches!(error.cause(), Error::Died { limit: None, .. } | Error::Silent { .. })
-}
-
 impl Runner<'_> {
-    /// Whether a host of many cannot say that it closed its sessions, for it takes too long, or its agent answers what is no
-    /// answer, or has lost a thread: all else that fails fails a case. It gets a new agent, or the others go on without it.
-    pub(super) fn is_one_of_many_astray(&self, error: &Error) -> bool {
-        self.plan.may_lose_hosts() && matches!(error.cause(), Error::Peer { .. })
+    /// Whether the run goes on after it: a process ended that can be started again, where one that met a limit would meet it again;
+    /// or one host of many is silent, or cannot say that it closed its sessions. That gets a new agent, or the others go on without it.
+    pub(super) fn may_go_on_after(&self, error: &Error) -> bool {
+        match error.cause() {
+            Error::Died { limit, .. } => limit.is_none(),
+            Error::Silent { .. } | Error::Peer { .. } => self.plan.may_lose_hosts(),
+            _ => false,
+        }
     }
 
     /// Says with the first step after it that a host was started anew.
@@ -52,39 +51,46 @@ impl Runner<'_> {
     }
 
     /// Gives every host that lost a process a new agent; all sessions are closed then. Where one does not come back, what
-    /// ended there is the error.
-    pub(super) fn restart(&mut self, death: Error) -> Result<()> {
+    /// ended there is the error. Says whether there was such a host.
+    pub(super) fn restart(&mut self, death: Error) -> Result<bool> {
         if self.hosts.has_lost_lab() {
             return Err(death);
         }
         self.open.clear();
         let mut lost = self.closed_nothing()?;
+        let is_any = !lost.is_empty();
         let mut gone = Vec::new();
         if let Target::Launched(launched) = &self.plan.target
-            && !lost.is_empty()
+            && is_any
         {
             if self.launcher_is_gone() {
                 return Err(death);
             }
             if !launched.starts_again() {
-                let cannot =
-                    || Error::Died { what: format!("{death}; {}", cannot_again(launched)), limit: None };
+                let cannot = |why: &Error| {
+                    let what = format!("{why}; {}", cannot_again(launched));
+                    Error::Died { what, limit: None }
+                };
+                // Where one has ended, its launcher ends them all.
                 if !self.plan.may_lose_hosts() || matches!(death.cause(), Error::Died { .. }) {
-                    return Err(cannot());
+                    return Err(cannot(&death));
                 }
-                gone.extend(std::mem::take(&mut lost).into_iter().map(|(index, _)| (index, cannot())));
+                gone.extend(std::mem::take(&mut lost).into_iter().map(|(index, why)| (index, cannot(&why))));
             }
         }
-        for (index, own) in lost {
+        let is_alone = lost.len() == 1 && death.is_loss_of_process();
+        for (index, why) in lost {
+            // What was seen first tells more than that it closes nothing.
+            let why = if is_alone { &death } else { &why };
             let host = &mut self.hosts.all[index];
             host.lost_agents += 1;
+            host.end_agent();
             if self.plan.may_lose_hosts() && host.lost_agents >= MOST_AGENTS {
-                let what = format!("{own}; it has lost {MOST_AGENTS} agents");
+                let what = format!("{why}; it has lost {MOST_AGENTS} agents");
                 gone.push((index, Error::Died { what, limit: None }));
                 continue;
             }
-            host.end_agent();
-            match self.await_return(index, &death) {
+            match self.await_return(index, why) {
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
                 Err(_) if self.launcher_is_gone() => return Err(death),
                 Err(error) => gone.push((index, error)),
@@ -95,29 +101,32 @@ impl Runner<'_> {
             self.hosts.go_on_without(index, self.plan, error)?;
         }
         self.watch = Watch::over(&self.hosts, self.stop);
-        Ok(())
+        Ok(is_any)
     }
 
     /// Closes all sessions: the hosts that could not, in their order. An agent that lost a worker says so whatever it is asked.
     fn closed_nothing(&mut self) -> Result<Vec<(usize, Error)>> {
         let request = CloseRequest { sessions: None };
-        let (mut calls, mut lost) = (Vec::new(), Vec::new());
+        let (mut calls, mut asked_hosts, mut lost) = (Vec::new(), Vec::new(), Vec::new());
         for (index, host) in self.hosts.all.iter_mut().enumerate() {
             match host.client.begin::<()>("close", &request) {
-                Ok(call) => calls.push((index, call)),
+                Ok(call) => {
+                    calls.push(vec![(index, call)]);
+                    asked_hosts.push(index);
+                }
                 Err(error) => lost.push((index, error)),
             }
         }
         let mut clients: Vec<&mut Client> = self.hosts.all.iter_mut().map(|host| &mut host.client).collect();
-        let limit = Limit::attended(3 * PATIENCE, Duration::ZERO);
-        let came = gather_each(&mut clients, calls, limit, &|| asked(self.stop))?;
-        lost.extend(came.into_iter().filter_map(|(index, came)| Some((index, came.err()?))));
+        let came = gather_each(&mut clients, calls, 3 * PATIENCE, &|| asked(self.stop));
+        asked(self.stop)?;
+        lost.extend(asked_hosts.into_iter().zip(came).filter_map(|(index, came)| Some((index, came.err()?))));
         lost.sort_by_key(|(index, _)| *index);
         Ok(lost)
     }
 
     /// Starts an agent there as soon as that can be done.
-    fn await_return(&mut self, index: usize, death: &Error) -> Result<()> {
+    fn await_return(&mut self, index: usize, why: &Error) -> Result<()> {
         // The others wait meanwhile.
         let limit = if self.plan.may_lose_hosts() { RETURN_OF_MANY } else { RETURN };
         let deadline = Instant::now() + limit;
@@ -132,7 +141,7 @@ impl Runner<'_> {
                 // Which has its own way out.
                 Err(error) if matches!(error.cause(), Error::Limit { .. }) => return Err(error),
                 Err(error) => {
-                    let what = format!("{death}; it does not come back: {error}");
+                    let what = format!("{why}; it does not come back: {error}");
                     return Err(Error::Died { what, limit: None });
                 }
                 Ok(()) => return Ok(()),
@@ -147,7 +156,8 @@ impl Runner<'_> {
 
     /// What is not reached now may be reached soon; a host of the lab is there or is not.
     fn is_worth_waiting(&self, error: &Error) -> bool {
-        let may_pass = matches!(error, Error::Peer { .. } | Error::HungUp { .. }) || may_be_restarted(error);
+        let may_pass =
+            matches!(error, Error::Peer { .. } | Error::HungUp { .. } | Error::Died { limit: None, .. });
         may_pass && matches!(self.plan.target, Target::Ssh(_) | Target::Launched(_))
     }
 

@@ -1,9 +1,10 @@
 //! An agent that has been started: its connection, and what tells whether it goes on.
 
-use crate::control::{Client, Ending};
+use crate::control::{ANSWERED_IN, Client, Ending};
 use crate::plan::{HostAddress, HostId, Plan, PlannedHost};
 use crate::{Error, Result};
 use linerate_sys::child::ChildProcess;
+use linerate_sys::timed_writer::TimedWriter;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -39,10 +40,14 @@ impl Lifeline {
         }
     }
 
-    /// Ends it where it is a process of ours; how it ends elsewhere is told it by its connection, which goes with its client.
+    /// Ends it, whose connection has ended, where it is a process of ours, or its ssh: it may stand still. Elsewhere the agent that
+    /// takes its place does.
     pub fn end(&self) {
         if let Lifeline::Process(process) = self {
-            process.kill();
+            process.go_on();
+            if !process.wait(PATIENCE) {
+                process.kill();
+            }
         }
     }
 
@@ -91,6 +96,7 @@ impl Started {
             return Err(Error::peer(id.to_string(), "has no standard streams", ""));
         };
         let witness = agent.clone();
+        let input = TimedWriter::new(input, ANSWERED_IN)?;
         let client = Client::new(who, output, input)?.attended();
         let client = client.with_post_mortem(move || witness.verdict());
         let agent = Lifeline::Process(agent);

@@ -2,14 +2,14 @@
 
 use super::protocol::{TrialAnswer, TrialRequest};
 use super::step::{StepFailure, failed, order, outcomes, parts, step_sessions};
-use super::{PATIENCE, Runner, StepResult, crossing, is_silent};
+use super::{PATIENCE, Runner, crossing};
+use crate::Result;
 use crate::control::{Call, Limit};
 use crate::plan::{Block, Case, HostId, Step};
 use crate::record::{Event, HostDelta};
 use crate::workload::application::Order;
 use crate::workload::tool::play::longest;
-use crate::{Error, Result};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// What hosts answered to a trial.
@@ -36,15 +36,15 @@ impl Runner<'_> {
         let lead_ns = step.beside.as_ref().map_or(0, |load| load.lead_ns);
         let patience = Duration::from_nanos(step.patience_ns);
         let (predicted, lead) = (Duration::from_nanos(step.predicted_ns), Duration::from_nanos(lead_ns));
-        let mut beside = lead + preparation(&step.case, &step.blocks);
+        let mut limit = predicted * 10 + lead + patience;
         if step.case.pattern.entry().is_single {
             // A message is a whole file, of which nothing may be known yet.
-            beside += step.blocks.iter().map(|block| longest(block.bytes())).sum::<Duration>();
+            limit += step.blocks.iter().map(|block| longest(block.bytes())).sum::<Duration>();
         }
-        let (expected, limit) = (predicted + beside, predicted * 10 + beside + patience);
+        limit += preparation(&step.case, &step.blocks);
         let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-        // The ends' own limits come first: they know what hangs. Nobody is asked while it measures.
-        let limit = Limit::attended(limit + 5 * PATIENCE, expected);
+        // The ends' own limits come first: they know what hangs. Nobody is asked anything while it should measure.
+        let limit = Limit::expected(limit + 5 * PATIENCE, predicted + lead);
         let mut calls: BTreeMap<HostId, (usize, Call<TrialAnswer>)> = BTreeMap::new();
         for index in 0..self.hosts.all.len() {
             let host = &mut self.hosts.all[index];
@@ -59,34 +59,52 @@ impl Runner<'_> {
                 calls.insert(id, (index, host.client.begin("trial", &request)?));
             }
         }
-        let answers = outcomes(step).into_iter().map(|hosts| {
-            let calls = hosts.iter().filter_map(|host| calls.remove(host)).collect();
-            match self.gather(calls, limit) {
-                Ok(answers) => Ok(Ok(hosts.into_iter().zip(answers).collect())),
-                // It gets a new agent, and the others close what they have: nobody waits for them.
-                Err(silent @ Error::Silent { .. }) => Err(silent),
-                Err(error) => Ok(Err(error)),
-            }
-        });
-        answers.collect()
+        let parts = outcomes(step);
+        let calls = parts.iter().map(|hosts| hosts.iter().filter_map(|host| calls.remove(host)).collect());
+        let answers = self.gather_each(calls.collect(), limit);
+        let answered = |(hosts, answers): (BTreeSet<HostId>, Result<Vec<TrialAnswer>>)| {
+            Ok(hosts.into_iter().zip(answers?).collect())
+        };
+        Ok(parts.into_iter().zip(answers).map(answered).collect())
     }
 
-    /// A part of a step failed: the others go on without it, where there are others.
+    /// A part of a step failed: the others go on without it, where there are others. One that fell with an agent that is silent is
+    /// given back: what is on record of it depends on what becomes of that.
     pub(super) fn leave(
         &mut self,
         step: &Step,
         nth: u32,
         failure: StepFailure,
         came: &mut Vec<Event>,
-    ) -> StepResult {
-        if outcomes(step).len() < 2 || failure.error.ends_the_run() || is_silent(&failure.error) {
+    ) -> std::result::Result<Option<StepFailure>, StepFailure> {
+        if outcomes(step).len() < 2 || failure.error.ends_the_run() {
             return Err(failure);
         }
-        let sessions = step_sessions(step).into_iter().filter(|step_session| step_session.pair == nth);
-        self.end_failed(step, sessions.collect(), &failure.error)?;
         let pairs = step.case.pairs.apart().into_iter().nth(nth as usize).unwrap_or_default();
-        came.push(Event::NotMeasured(failed(self.plan, step, &pairs, &failure, self.elapsed_ns())));
-        Ok(())
+        let at_ns = self.elapsed_ns();
+        let line = |failure: &StepFailure| failed(self.plan, step, &pairs, failure, at_ns);
+        if failure.error.is_silence() {
+            let lines = Some(vec![line(&failure)]);
+            return Ok(Some(StepFailure { lines, ..failure }));
+        }
+        let sessions = step_sessions(step).into_iter().filter(|step_session| step_session.pair == nth);
+        let ended = self.end_failed(step, sessions.collect(), &failure.error);
+        let Err(error) = ended else {
+            came.push(Event::NotMeasured(line(&failure)));
+            return Ok(None);
+        };
+        let silence = StepFailure::from(error);
+        if !silence.error.is_silence() {
+            return Err(silence);
+        }
+        // Who is silent may be an end of this part, whose other one gave up first, or somebody else.
+        let mut own = self.hosts.all.iter_mut().filter(|host| pairs.has(host.facts.host));
+        if own.any(|host| host.client.is_silent()) {
+            let lines = Some(vec![line(&silence)]);
+            return Ok(Some(StepFailure { lines, ..silence }));
+        }
+        came.push(Event::NotMeasured(line(&failure)));
+        Ok(Some(StepFailure { lines: Some(Vec::new()), ..silence }))
     }
 
     /// Where too little did, the counters are read once more when they must have it.

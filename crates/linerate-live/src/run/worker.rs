@@ -3,7 +3,6 @@
 //! It calls home on a Unix socket, presents its secret, and answers until the agent goes away. A crash
 //! in a foreign library, or chatter on standard output, stays here.
 
-use super::orphaned;
 use super::protocol::{
     BlockAnswer, CloseRequest, JoinRequest, Joined, OfferRequest, PartAnswer, TaskAnswer, TrialRequest,
     WorkerPart,
@@ -36,7 +35,6 @@ const CLOSING: Duration = Duration::from_nanos(PATIENCE_NS);
 
 /// Calls home and answers until the agent goes away.
 pub fn main(home: &str, secret: &str) -> Result<()> {
-    orphaned::watch()?;
     let mut stream = match local::connect(home) {
         // The agent has gone, and whoever is told of that is told of it.
         Err(error) if error.source.kind() == ErrorKind::ConnectionRefused => return Ok(()),

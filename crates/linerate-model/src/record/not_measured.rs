@@ -162,6 +162,11 @@ impl NotMeasured {
         self.host.filter(|_| self.lost || (self.reason.kind == ReasonKind::Failed && !is_of_step))
     }
 
+    /// Whether it is no failure of what was measured: a process of ours ended or did not answer, or its host is gone.
+    pub fn fell_with_host(&self) -> bool {
+        self.process || self.lost
+    }
+
     /// Whether this case failed on the way, or messages of some sizes of it.
     pub fn concerns(&self, case: &Case) -> bool {
         if let Some(host) = self.lost_host() {

@@ -5,7 +5,6 @@ use crate::run::{Join, PLACES, SECRET, SLOT, agent, host_settings, join, this_pr
 use crate::{Error, Result};
 use linerate_sys::own_file::open_own;
 use std::io::BufRead;
-use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -68,10 +67,7 @@ pub fn main(args: &Agent) -> Result<()> {
     }
     undo(&base);
     let ssh = std::env::var("SSH_CONNECTION").ok();
-    let stdin = std::io::stdin();
-    let controller = stdin.as_fd().try_clone_to_owned();
-    let controller = controller.map_err(|e| Error::io("dup", "standard input", e))?;
-    agent::main(&program, ssh.as_deref(), &base, (controller, stdin), std::io::stdout())
+    agent::main(&program, ssh.as_deref(), &base, std::io::stdin(), std::io::stdout())
 }
 
 /// Nobody reads what there would be to say of it here: `linerate undo` tells.

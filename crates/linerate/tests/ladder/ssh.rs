@@ -265,7 +265,7 @@ fn agent_of(sshd: &Sshd) -> Option<u32> {
 }
 
 /// A run of which the agent of `b` was killed while it measured.
-fn run_that_lost_its_agent(fixture: &mut Fixture, signal: Signal, lost_for_good: bool) -> (Child, u32) {
+fn run_that_lost_its_agent(fixture: &mut Fixture, lost_for_good: bool) -> Child {
     let out = fixture.folder.path().join("out");
     let what = ["--sizes", "1KiB", "--only", "network.tcp"];
     let run = fixture.command(&fixture.target(1), "3", &what).spawn().unwrap();
@@ -278,39 +278,24 @@ fn run_that_lost_its_agent(fixture: &mut Fixture, signal: Signal, lost_for_good:
     if lost_for_good {
         fixture.daemons.truncate(1);
     }
-    kill_process(Pid::from_raw(agent as i32).unwrap(), signal).unwrap();
-    (run, agent)
+    kill_process(Pid::from_raw(agent as i32).unwrap(), Signal::KILL).unwrap();
+    run
 }
 
 #[test]
 fn a_host_that_comes_back_is_measured_on() {
     let mut fixture = Fixture::new(2);
-    let (mut run, _) = run_that_lost_its_agent(&mut fixture, Signal::KILL, false);
+    let mut run = run_that_lost_its_agent(&mut fixture, false);
     assert_eq!(code(&mut run), Some(0));
     let found = warnings(&report(&recording(&fixture.folder.path().join("out"))));
     assert!(found.contains(&"failed-once".to_owned()), "{found:?}");
-}
-
-/// It stands still, and does not see that nobody is there any more: its workers do.
-#[test]
-fn an_agent_that_stands_still_is_gone_with_its_controller() {
-    let mut fixture = Fixture::new(2);
-    let (mut run, agent) = run_that_lost_its_agent(&mut fixture, Signal::STOP, false);
-    let mut theirs = linerate_sys::orphans::children(agent).unwrap();
-    assert_eq!(theirs.len(), 2, "its workers");
-    theirs.push(agent);
-    run.kill().unwrap();
-    run.wait().unwrap();
-    await_condition("the end of the agent and its workers", || {
-        theirs.iter().all(|pid| !Path::new(&format!("/proc/{pid}")).exists())
-    });
 }
 
 #[test]
 #[ignore = "a host is waited for a minute and a half: ./test --long"]
 fn a_host_that_is_gone_for_good_ends_the_run() {
     let mut fixture = Fixture::new(2);
-    let (run, _) = run_that_lost_its_agent(&mut fixture, Signal::KILL, true);
+    let run = run_that_lost_its_agent(&mut fixture, true);
     let output = run.wait_with_output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(4), "{text}");

@@ -39,8 +39,7 @@ pub fn join(program: &Path, asked: &Join, base: &Path) -> Result<()> {
     let [own, other] = opener.get_ref().ends().map_err(|e| Error::io("getsockname", "the controller", e))?;
     // As sshd tells it: who called whom.
     let ends = [other, own].map(|end| format!("{} {}", end.ip().to_canonical(), end.port()));
-    let controller = opener.get_ref().descriptor().map_err(|e| Error::io("dup", "the controller", e))?;
-    agent::main(program, Some(&ends.join(" ")), base, (controller, opener), sealer)
+    agent::main(program, Some(&ends.join(" ")), base, opener, sealer)
 }
 
 fn call(asked: &Join) -> Result<(BufReader<Opener>, Sealer)> {
