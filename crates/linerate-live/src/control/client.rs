@@ -389,6 +389,10 @@ mod tests {
         let error = together([client("host a", closed), client("host b", died)], &|| Ok(())).unwrap_err();
         assert!(error.is_loss_of_process(), "{error:?}");
         assert_eq!(error.to_string(), "host b: worker 1, process 9, ended with signal: 9");
+        let silent = || Err(Error::silent("worker: does not answer any more, for 15 s"));
+        let error = together([client("host a", closed), client("host b", silent)], &|| Ok(())).unwrap_err();
+        assert!(error.is_silence() && error.exit_code() == 4, "{error:?}");
+        assert_eq!(error.to_string(), "host b: worker: does not answer any more, for 15 s");
     }
 
     #[test]
