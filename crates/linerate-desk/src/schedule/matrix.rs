@@ -228,23 +228,37 @@ fn of_pair(not: &NotMeasured) -> Option<&Case> {
     not.case.as_deref().filter(|case| case.pairs.len() == 1 && !not.process)
 }
 
-/// What of these rounds fell with a step that failed as a whole: pairs that have neither a rate nor a failure of their own.
-fn missing(rounds: &[Round], recording: &Recording, lost: &BTreeSet<HostId>) -> Vec<Round> {
-    let own = |case: &Case| (case.pairs.len() == 1).then(|| case.pairs.first());
-    let measured: BTreeSet<(HostPair, Why)> =
+/// What of these rounds fell with a step that failed as a whole: pairs of which something has neither a number nor a failure of its own.
+fn missing(
+    rounds: &[Round],
+    patterns: &[Pattern],
+    recording: &Recording,
+    lost: &BTreeSet<HostId>,
+) -> Vec<Round> {
+    let own = |case: &Case| (case.pairs.len() == 1).then(|| (case.pairs.first(), case.pattern));
+    let measured: BTreeSet<((HostPair, Pattern), Why)> =
         recording.trials.iter().filter_map(|trial| Some((own(&trial.case)?, trial.why))).collect();
-    let failed: BTreeSet<HostPair> =
+    let failed: BTreeSet<(HostPair, Pattern)> =
         recording.unavailable.iter().filter_map(|not| own(of_pair(not)?)).collect();
-    let is_there = |round: &Round, pair: &HostPair| {
-        measured.contains(&(*pair, round.stage.why())) || failed.contains(pair)
+    // Of a session that cannot be opened all has failed.
+    let sessions = recording.unavailable.iter().filter(|not| not.session);
+    let closed: BTreeSet<HostPair> = sessions.filter_map(|not| Some(own(of_pair(not)?)?.0)).collect();
+    let is_there = |why: Why, pair: HostPair, pattern: Pattern| {
+        let one = (pair, pattern);
+        measured.contains(&(one, why)) || failed.contains(&one) || closed.contains(&pair)
     };
     let is_lost = |pair: &HostPair| lost.contains(&pair.from) || lost.contains(&pair.to);
     let again = |round: &Round| {
-        let left = round.pairs.iter().filter(|pair| !is_lost(pair) && !is_there(round, pair));
-        Round { stage: round.stage, carries: None, pairs: left.copied().collect() }
+        let of_pattern = |pattern: &Pattern| {
+            let left = round.pairs.iter().filter(|pair| !is_lost(pair));
+            let left = left.filter(|pair| !is_there(round.stage.why(), **pair, *pattern));
+            let carries = Some(Carries::of(*pattern));
+            Round { stage: round.stage, carries, pairs: left.copied().collect() }
+        };
+        patterns.iter().map(of_pattern).collect::<Vec<Round>>()
     };
     let of_screen = rounds.iter().filter(|round| round.stage == Stage::Screen);
-    of_screen.map(again).filter(|round| !round.pairs.is_empty()).collect()
+    of_screen.flat_map(again).filter(|round| !round.pairs.is_empty()).collect()
 }
 
 /// The blocks of a visit: a warm-up and a trial, or what finds their rate.
@@ -294,7 +308,7 @@ impl Planner for Screen {
             self.batches = 1;
         }
         let (shots, lost) = (numbers(recording), lost(recording));
-        let again = missing(&std::mem::take(&mut self.last), recording, &lost);
+        let again = missing(&std::mem::take(&mut self.last), &self.patterns, recording, &lost);
         let is_again = !again.is_empty();
         let rounds = if is_again { again } else { self.course.further(&shots, &lost) };
         self.last = if is_again { Vec::new() } else { rounds.clone() };

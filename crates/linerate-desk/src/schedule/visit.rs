@@ -88,9 +88,14 @@ impl Visits {
         let is_of_all = is_for_good && !(self.forgives && failed.process);
         self.all.retain_mut(|visit| {
             let follows = planned.next() >= Some(after) && (is_of_all || Some(round(visit)) == failed_in);
-            // Of disjoint pairs that fell together twice it may be anybody's fault.
-            let is_it =
-                || is_for_good && failed.message_bytes.is_empty() && failed.concerns(&visit.entry.case);
+            // Of disjoint pairs that fell together twice it may be anybody's fault; a host that is lost takes its own pairs only.
+            let is_of_sizes = !failed.message_bytes.is_empty();
+            let is_it = || {
+                is_for_good
+                    && failed.lost_host().is_none()
+                    && !is_of_sizes
+                    && failed.concerns(&visit.entry.case)
+            };
             !follows || !is_it() && visit.entry.leave_out(failed)
         });
     }

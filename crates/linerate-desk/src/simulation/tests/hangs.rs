@@ -74,7 +74,7 @@ fn measured(hosts: u32, why: Why, (falls, what): (usize, Falls), is_lost: bool) 
     (recording, hangs.unwrap())
 }
 
-/// Every cell of the hosts that are left has streams as long as they should be.
+/// Every cell of the hosts that are left has round trips, and streams as long as they should be.
 fn check(hosts: u32, why: Why, falls: (usize, Falls), is_lost: bool) {
     let (recording, hangs) = measured(hosts, why, falls, is_lost);
     let when = format!("{hosts} hosts, {why:?} x {falls:?}, lost: {is_lost}");
@@ -83,6 +83,9 @@ fn check(hosts: u32, why: Why, falls: (usize, Falls), is_lost: bool) {
     let of_others = |pair: &HostPair| !is_lost || pair.from != hangs && pair.to != hangs;
     let cells = told.cells.iter().filter(|cell| of_others(&cell.pair)).count() as u64;
     assert_eq!(cells, there * (there - 1), "{when}: {:?}", recording.unavailable);
+    let of_others = told.cells.iter().filter(|cell| of_others(&cell.pair));
+    let known = of_others.filter(|cell| cell.throughput_bps.is_some() && cell.round_trip_ns.is_some());
+    assert_eq!(known.count() as u64, cells, "{when}: {:?}", told.cells);
     assert!(told.told.named.is_empty(), "{when}: {:?}", told.told.named);
     let screened =
         recording.trials.iter().filter(|trial| trial.pass > 0 && !trial.case.pattern.is_exchange());
@@ -127,8 +130,11 @@ fn what_fails_by_itself_is_not_sized_again() {
 fn a_hang_in_a_round_costs_no_cell_of_the_others() {
     for hosts in [3, 4, 6] {
         for what in [Falls::Whole, Falls::Pair] {
-            check(hosts, Why::Pass, (1, what), false);
-            check(hosts, Why::Pass, (1, what), true);
+            // The second step of a host in a round is its round trips.
+            for falls in 1..=2 {
+                check(hosts, Why::Pass, (falls, what), false);
+                check(hosts, Why::Pass, (falls, what), true);
+            }
         }
     }
 }
