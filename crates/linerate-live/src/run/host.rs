@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 const HELLO: Duration = Duration::from_secs(60);
 
 /// Until it has started its workers it says nothing, and over ssh until somebody is logged in.
-const GREETS: Limit = Limit::expected(HELLO, Duration::from_secs(30));
+const GREETS: Limit = Limit::expected(HELLO, Duration::from_secs(45));
 
 /// What is needed to reach hosts.
 #[derive(Debug, Clone)]
