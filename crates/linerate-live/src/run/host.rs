@@ -64,7 +64,7 @@ pub struct Host {
     further: Vec<HostAddress>,
     /// Whether it was started anew, and no step has told so yet.
     pub restarted: bool,
-    /// How many of its agents ended before their time, or answered no more.
+    /// How many of its agents ended before their time, or answered no more, since something was measured with it.
     pub lost_agents: u32,
     /// Its agent's process, as it finds itself.
     process: String,
@@ -492,6 +492,11 @@ fn host(started: Started, hello: Hello, address: HostAddress, plan: &Plan) -> Ho
 }
 
 impl Host {
+    /// Whether its agent has ended, or answers no more.
+    pub fn has_lost_agent(&mut self) -> bool {
+        self.client.is_silent() || self.agent.verdict().is_some()
+    }
+
     /// Ends its agent before there is another one, or none.
     pub fn end_agent(&self) {
         self.client.end();

@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// How often the user is asked meanwhile.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// So many agents of one host of many may be lost: the next one would be too.
+/// So many agents of one host of many may be lost, with nothing measured between them: the next one would be too.
 const MOST_AGENTS: u32 = 3;
 
 impl Runner<'_> {
@@ -37,14 +37,16 @@ impl Runner<'_> {
         }
     }
 
-    /// Says with the first step after it that a host was started anew.
+    /// Says with the first step after it that a host was started anew. What an agent has measured speaks for its host.
     pub(super) fn tell_restarted(&mut self, events: &mut [Event]) {
         for record in events.iter_mut() {
             let Event::Step(record) = record else { continue };
-            for host in self.hosts.all.iter_mut().filter(|host| host.restarted) {
-                if let Some(delta) = record.hosts.iter_mut().find(|delta| delta.host == host.facts.host) {
+            for host in &mut self.hosts.all {
+                let own = record.hosts.iter_mut().find(|delta| delta.host == host.facts.host);
+                let Some(delta) = own else { continue };
+                host.lost_agents = 0;
+                if std::mem::take(&mut host.restarted) {
                     delta.counters.insert("host.restarts".into(), 1);
-                    host.restarted = false;
                 }
             }
         }
@@ -83,7 +85,8 @@ impl Runner<'_> {
             // What was seen first tells more than that it closes nothing.
             let why = if is_alone { &death } else { &why };
             let host = &mut self.hosts.all[index];
-            host.lost_agents += 1;
+            // A worker that ended, and an end that closed late, may be what a library did, or a path: its agent is there.
+            host.lost_agents += u32::from(why.is_silence() || host.has_lost_agent());
             host.end_agent();
             if self.plan.may_lose_hosts() && host.lost_agents >= MOST_AGENTS {
                 let what = format!("{why}; it has lost {MOST_AGENTS} agents");
