@@ -98,9 +98,10 @@ impl<'r> Runner<'r> {
         match self.attempt(step, emit) {
             Err(failure) if self.may_go_on_after(&failure.error) => {
                 let lines = self.lines(step, &failure);
+                // It says nothing of the network where a process of ours was lost, whatever became of that since.
+                let fell = failure.error.is_loss_of_process();
                 let restarted = self.restart(failure.error);
-                // It says nothing of the network where a process of ours was lost.
-                let process = matches!(restarted, Ok(true));
+                let process = fell || matches!(restarted, Ok(true));
                 let mut lines = lines.into_iter().map(|line| NotMeasured { process, ..line });
                 lines.try_for_each(|line| emit(Event::NotMeasured(line)))?;
                 restarted.map_err(|gone| gone.during(&step.case))?;

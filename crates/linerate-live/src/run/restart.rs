@@ -1,12 +1,12 @@
 //! What becomes of a run when a host's agent ends, or a worker of it: what was under way is lost, and the run is not,
 //! where the host still answers or does so again.
 
-use super::host::{Watch, asked};
+use super::host::{Host, Watch, asked};
 use super::launch::cannot_again;
 use super::protocol::CloseRequest;
 use super::{PATIENCE, Runner};
 use crate::control::{Client, gather_each};
-use crate::plan::Target;
+use crate::plan::{HostId, Target};
 use crate::record::Event;
 use crate::{Error, Result};
 use std::time::{Duration, Instant};
@@ -59,6 +59,8 @@ impl Runner<'_> {
             return Err(death);
         }
         self.open.clear();
+        let is_gone = |host: &mut Host| host.has_lost_agent().then_some(host.facts.host);
+        let fallen: Vec<HostId> = self.hosts.all.iter_mut().filter_map(is_gone).collect();
         let mut lost = self.closed_nothing()?;
         let is_any = !lost.is_empty();
         let mut gone = Vec::new();
@@ -80,11 +82,11 @@ impl Runner<'_> {
                 gone.extend(std::mem::take(&mut lost).into_iter().map(|(index, why)| (index, cannot(&why))));
             }
         }
-        let is_alone = lost.len() == 1 && death.is_loss_of_process();
         for (index, why) in lost {
-            // What was seen first tells more than that it closes nothing.
-            let why = if is_alone { &death } else { &why };
             let host = &mut self.hosts.all[index];
+            // What was seen first tells more than that it closes nothing, of the host that it was seen of.
+            let is_its = death.is_loss_of_process() && fallen == [host.facts.host];
+            let why = if is_its { &death } else { &why };
             // A worker that ended, and an end that closed late, may be what a library did, or a path: its agent is there.
             host.lost_agents += u32::from(why.is_silence() || host.has_lost_agent());
             host.end_agent();
