@@ -48,9 +48,6 @@ use step::{StepFailure, events, failed, fallen, is_foreign, may_be_cut, step_ses
 /// How long an agent may take beyond what it was asked to wait for.
 const PATIENCE: Duration = Duration::from_nanos(PATIENCE_NS);
 
-/// How long hosts may take until what earlier steps left there is gone.
-const SETTLED: Duration = agent::SETTLES.saturating_add(PATIENCE);
-
 /// Whether it would come again.
 fn is_final(error: &Error) -> bool {
     matches!(error, Error::Interrupted | Error::Died { .. } | Error::Silent { .. })
@@ -185,7 +182,7 @@ impl<'r> Runner<'r> {
         }
         let Some(step) = &step.without(&unopened) else { return fallen(silent) };
         if may_be_cut(step) {
-            self.ask_all("settle", &(), SETTLED)?;
+            self.settle()?;
         }
         // What the wire did before is not of this step.
         self.hosts.audit()?;

@@ -1,5 +1,6 @@
 //! What the controller asks of several agents at once.
 
+use super::agent::SETTLES;
 use super::protocol::CloseRequest;
 use super::step::StepSession;
 use super::{PATIENCE, Runner};
@@ -8,6 +9,9 @@ use crate::plan::Step;
 use crate::{Error, Result};
 use serde::{Serialize, de::DeserializeOwned};
 use std::time::Duration;
+
+/// How long hosts may take until what earlier steps left there is gone.
+const SETTLED: Duration = SETTLES.saturating_add(PATIENCE);
 
 impl Runner<'_> {
     /// Ends sessions of which one failed. Where a host or a process has gone, that is what failed.
@@ -30,14 +34,27 @@ impl Runner<'_> {
         self.open.retain(|name| sessions.as_ref().is_some_and(|closed| !closed.contains(name)));
         let request = CloseRequest { sessions };
         // An end that still waits for the other one to come closes after it.
-        self.ask_all("close", &request, 3 * PATIENCE)
+        self.ask(|_| true, "close", &request, 3 * PATIENCE)
     }
 
-    /// Has every host do something that has no answer.
-    pub(super) fn ask_all(&mut self, method: &str, request: &impl Serialize, limit: Duration) -> Result<()> {
+    /// Waits until what earlier steps left at the hosts is gone. Who was found silent has no part in what follows.
+    pub(super) fn settle(&mut self) -> Result<()> {
+        self.ask(|client| !client.is_silent(), "settle", &(), SETTLED)
+    }
+
+    /// Has these hosts do something that has no answer.
+    fn ask(
+        &mut self,
+        is_asked: impl Fn(&mut Client) -> bool,
+        method: &str,
+        request: &impl Serialize,
+        limit: Duration,
+    ) -> Result<()> {
         let mut calls: Together<()> = Vec::new();
         for (index, host) in self.hosts.all.iter_mut().enumerate() {
-            calls.push((index, host.client.begin(method, request)?));
+            if is_asked(&mut host.client) {
+                calls.push((index, host.client.begin(method, request)?));
+            }
         }
         self.gather(calls, limit).map(drop)
     }
