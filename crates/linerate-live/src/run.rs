@@ -9,6 +9,7 @@ mod calibrate;
 pub mod capture;
 mod crossing;
 mod filter;
+mod greeting;
 mod host;
 pub mod host_settings;
 mod identity;

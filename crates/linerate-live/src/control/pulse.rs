@@ -33,6 +33,11 @@ impl Limit {
     pub const fn expected(most: Duration, expected: Duration) -> Limit {
         Limit { most, expected }
     }
+
+    /// How long it is waited for at most.
+    pub fn most(self) -> Duration {
+        self.most
+    }
 }
 
 impl From<Duration> for Limit {

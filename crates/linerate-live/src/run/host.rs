@@ -1,5 +1,6 @@
 //! A host of the run, as the controller sees it: its agent, its address, its facts.
 
+use super::greeting::{GREETS, HELLO, greets_again};
 use super::host_settings::{Became, PutBack};
 use super::identity::{Said, is_restarted};
 use super::launch::{self, LaunchAccess};
@@ -9,7 +10,7 @@ use super::ssh::{Program, RemoteFolder, Ssh, Told, provide_all};
 use super::standing_filter::StandingFilter;
 use super::started::{Lifeline, Started};
 use super::way::{Proxied, Standing, past_proxies, past_tunnels};
-use crate::control::{Call, Check, Client, Limit, gather_each};
+use crate::control::{Call, Check, Client, gather_each};
 use crate::lab::{Lab, VirtualHost, journal};
 use crate::plan::{Coalescing, HostAddress, HostId, LinkSettings, Plan, Setting, Suite, Target};
 use crate::record::{Granted, HostFacts, WireAudit};
@@ -21,13 +22,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::{Duration, Instant};
-
-/// How long an agent may take to answer `hello`: it reads all of its host's environment.
-const HELLO: Duration = Duration::from_secs(60);
-
-/// Until it has started its workers it says nothing, and over ssh until somebody is logged in.
-const GREETS: Limit = Limit::expected(HELLO, Duration::from_secs(45));
+use std::time::Instant;
 
 /// What is needed to reach hosts.
 #[derive(Debug, Clone)]
@@ -230,7 +225,7 @@ impl Hosts {
         let Started { mut client, agent, .. } = started;
         let after = self.all[index].process.clone();
         let request = HelloRequest { settings: plan.to_try(), after };
-        let hello: Hello = client.call("hello", &request, GREETS, &|| asked(stop))?;
+        let hello: Hello = client.call("hello", &request, greets_again(until), &|| asked(stop))?;
         let host = &mut self.all[index];
         let before = Said { machine: &host.facts.machine, environment: &host.facts.environment };
         let now = Said { machine: &hello.machine, environment: &hello.environment };
