@@ -7,13 +7,15 @@
 mod client;
 mod gather;
 mod message;
+mod notifier;
 mod pulse;
 mod seal;
 mod server;
 
-pub use client::{Call, Client, Ending, Notifier};
+pub use client::{Call, Client, Ending};
 pub use gather::{Check, Together, Wait, gather, gather_each};
 pub use message::chain;
+pub use notifier::Notifier;
 pub use pulse::{ANSWERED_IN, Limit};
 pub use seal::{Opener, Seal, Sealer};
 pub use server::{serve, serve_in_turn};

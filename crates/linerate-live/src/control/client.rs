@@ -3,7 +3,8 @@
 //! Where a process dies or an end gives up, several ends fail, each in its own words and in any order. A wait for all
 //! of them goes on for a moment after the first failure, so that the cause is told and not what followed from it.
 
-use super::message::{Answer, Request};
+use super::message::Answer;
+use super::notifier::{Notifier, Unsent};
 use super::pulse::{ALIVE, Beat, OF_ALIVE, Pulse};
 use super::read_line;
 use crate::{Error, Result};
@@ -13,11 +14,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::io::{BufReader, ErrorKind, Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Whether a connection has ended, for who does not wait for an answer of it.
@@ -53,51 +54,6 @@ pub struct Client {
     ended: Arc<AtomicBool>,
 }
 
-/// Tells a server something that has no answer, also while others wait for one of its answers. Where nothing can be sent any more
-/// there is no stream, and with it the connection has ended.
-#[derive(Clone)]
-pub struct Notifier(Arc<Mutex<Option<Box<dyn Write + Send>>>>);
-
-/// What became of something that was to be sent.
-#[derive(PartialEq, Eq)]
-enum Sent {
-    Yes,
-    /// Nobody is there.
-    No,
-    /// Somebody is there, and takes nothing.
-    Stuck,
-}
-
-impl Notifier {
-    /// Tells it, as far as it still listens.
-    pub fn notify(&self, method: &str, params: &impl Serialize) -> Result<()> {
-        self.send(None, method, params).map(drop)
-    }
-
-    fn send(&self, id: Option<u64>, method: &str, params: &impl Serialize) -> Result<Sent> {
-        let malformed = |e| Error::usage(format!("{method}: {e}"), "");
-        let params = serde_json::to_value(params).map_err(malformed)?;
-        let request = Request { jsonrpc: "2.0".into(), id, method: method.into(), params };
-        let mut line = serde_json::to_vec(&request).map_err(malformed)?;
-        line.push(b'\n');
-        let Ok(mut stream) = self.0.lock() else { return Ok(Sent::No) };
-        let Some(writer) = stream.as_mut() else { return Ok(Sent::No) };
-        let Err(error) = writer.write_all(&line).and_then(|()| writer.flush()) else { return Ok(Sent::Yes) };
-        // A part of it may have been sent, which nothing may follow.
-        *stream = None;
-        match error.kind() {
-            ErrorKind::WouldBlock | ErrorKind::TimedOut => Ok(Sent::Stuck),
-            _ => Ok(Sent::No),
-        }
-    }
-
-    fn end(&self) {
-        if let Ok(mut stream) = self.0.lock() {
-            *stream = None;
-        }
-    }
-}
-
 /// A call under way, whose answer is a `T`.
 #[derive(Debug)]
 pub struct Call<T>(u64, PhantomData<T>);
@@ -129,7 +85,7 @@ impl Client {
             }
             at_end.store(true, Ordering::Relaxed);
         })?;
-        let (who, notifier) = (who.into(), Notifier(Arc::new(Mutex::new(Some(Box::new(writer))))));
+        let (who, notifier) = (who.into(), Notifier::new(writer));
         let (early, is_attended, post_mortem) = (HashMap::new(), false, None);
         Ok(Client { who, notifier, answers, early, next: OF_ALIVE, pulse, is_attended, post_mortem, ended })
     }
@@ -156,9 +112,9 @@ impl Client {
         }
         self.next += 1;
         match self.notifier.send(Some(self.next), method, params)? {
-            Sent::Yes => Ok(Call(self.next, PhantomData)),
-            Sent::No => Err(self.gone()),
-            Sent::Stuck => {
+            Ok(()) => Ok(Call(self.next, PhantomData)),
+            Err(Unsent::Ended) => Err(self.gone()),
+            Err(Unsent::Stuck) => {
                 self.pulse.stop();
                 Err(self.silent())
             }
@@ -233,10 +189,11 @@ impl Client {
             Beat::Wait => false,
             Beat::Ask => {
                 let sent = self.notifier.send(Some(OF_ALIVE), ALIVE, &());
-                if matches!(sent, Ok(Sent::Stuck)) {
+                let is_stuck = matches!(sent, Ok(Err(Unsent::Stuck)));
+                if is_stuck {
                     self.pulse.stop();
                 }
-                matches!(sent, Ok(Sent::Stuck))
+                is_stuck
             }
             Beat::Silent => true,
         }
@@ -269,6 +226,7 @@ fn gone(who: &str, post_mortem: Option<&PostMortem>) -> Error {
 mod tests {
     use super::*;
     use crate::control::{Check, gather, gather_each, serve};
+    use std::io::ErrorKind;
     use std::os::unix::net::UnixStream;
 
     const LIMIT: Duration = Duration::from_secs(60);
@@ -314,6 +272,26 @@ mod tests {
             let error = client.begin::<Value>("x", &()).unwrap_err();
             assert!(matches!(error, Error::Silent { .. }), "{error}");
         }
+    }
+
+    /// What it said meanwhile was on its way: it has not ended, and takes nothing still.
+    #[test]
+    fn who_took_nothing_has_not_ended_once_it_is_heard() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let mut client = Client::new("a", ours, Full).unwrap().attended();
+        client.begin::<Value>("x", &()).unwrap_err();
+        theirs.write_all(b"\n").unwrap();
+        while client.is_silent() {
+            std::thread::yield_now();
+        }
+        let error = client.begin::<Value>("x", &()).unwrap_err();
+        assert!(error.is_silence(), "{error}");
+        client.end();
+        theirs.write_all(b"\n").unwrap();
+        while client.is_silent() {
+            std::thread::yield_now();
+        }
+        assert!(matches!(client.begin::<Value>("x", &()).unwrap_err(), Error::Died { .. }));
     }
 
     fn client(who: &str, handle: impl Fn() -> Result<Value> + Send + Sync + 'static) -> Client {
