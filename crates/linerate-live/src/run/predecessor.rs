@@ -5,8 +5,10 @@
 
 use super::host_settings;
 use crate::lab::process_journal::{named, start_of};
+use crate::observer;
 use crate::{Error, Result};
 use linerate_sys::process::{Process, Signal};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,14 +18,29 @@ const TIDIES: Duration = Duration::from_secs(5);
 /// How long the kernel may take to end it.
 const ENDS: Duration = Duration::from_secs(5);
 
-/// This process, as another one finds it: its number and its start; nothing where the kernel tells no start.
+/// What stands before the place in the name of a process.
+const AT: char = '@';
+
+/// This process, as another one finds it: its number, its start, and where numbers mean the same; nothing where the kernel tells
+/// one of them not.
 pub fn own_name() -> String {
     let pid = std::process::id();
-    start_of(pid).ok().flatten().map_or_else(String::new, |start| format!("{pid}.{start}"))
+    let name = || Some(format!("{pid}.{}{AT}{}", start_of(pid).ok()??, place()?));
+    name().unwrap_or_default()
 }
 
-/// Ends it, and puts back what it has set on this host. An error where it does not end.
+/// Where a number means the same process: this machine since it started, and this namespace of processes.
+fn place() -> Option<String> {
+    let namespace = std::fs::metadata("/proc/self/ns/pid").ok()?.ino();
+    let machine = observer::machine_id();
+    (!machine.is_empty()).then(|| format!("{machine}/{namespace}"))
+}
+
+/// Ends it, and puts back what it has set on this host. An error where it does not end. Nothing is done for one of another place.
 pub fn end(name: &str, base: &Path) -> Result<()> {
+    let Some((name, _)) = name.split_once(AT).filter(|(_, at)| place().as_deref() == Some(at)) else {
+        return Ok(());
+    };
     let Some((pid, start)) = named(name).filter(|(pid, _)| *pid != std::process::id()) else {
         return Ok(());
     };
@@ -61,7 +78,11 @@ mod tests {
     use std::process::Command;
 
     fn name_of(pid: u32) -> String {
-        format!("{pid}.{}", start_of(pid).unwrap().unwrap())
+        here(&format!("{pid}.{}", start_of(pid).unwrap().unwrap()))
+    }
+
+    fn here(process: &str) -> String {
+        format!("{process}{AT}{}", place().unwrap())
     }
 
     #[test]
@@ -71,8 +92,10 @@ mod tests {
         let process = Process::open(before.id()).unwrap().unwrap();
         process.signal(Signal::Stop).unwrap();
         let name = name_of(before.id());
-        let later = format!("{name}7");
-        for other in ["", "x", &later, &own_name()] {
+        let process_name = name.split_once(AT).unwrap().0;
+        let later = here(&format!("{process_name}7"));
+        let elsewhere = format!("{name}7");
+        for other in ["", "x", &later, process_name, &elsewhere, &own_name()] {
             end(other, base.path()).unwrap();
             assert!(!process.has_ended().unwrap(), "{other} is not it");
         }
@@ -90,9 +113,10 @@ mod tests {
         let folder = crate::lab::process_journal::folder(base.path(), "settings").unwrap();
         let journal = linerate_sys::own_file::create_own(&folder.join(name)).unwrap();
         journal.lock().unwrap();
-        let error = end(name, base.path()).unwrap_err();
+        end(&format!("{name}{AT}elsewhere/1"), base.path()).unwrap();
+        let error = end(&here(name), base.path()).unwrap_err();
         assert!(error.to_string().contains("is not put back"), "{error}");
         drop(journal);
-        end(name, base.path()).unwrap();
+        end(&here(name), base.path()).unwrap();
     }
 }

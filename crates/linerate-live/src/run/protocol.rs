@@ -30,7 +30,7 @@ pub struct Hello {
     pub protocol: String,
     /// The program's version.
     pub version: String,
-    /// Its process, by its number and its start.
+    /// Its process, by its number, its start, and where numbers mean the same.
     pub process: String,
     /// Equal for hosts that share their CPUs.
     pub machine: String,
