@@ -6,6 +6,7 @@ use crate::{Error, FailureOrigin, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often a waiting call looks whether anything speaks against waiting on.
@@ -18,18 +19,26 @@ const GRACE: Duration = Duration::from_secs(1);
 pub type Check<'c> = &'c dyn Fn() -> Result<()>;
 
 /// A wait, for however many answers.
-pub struct Wait {
+pub struct Wait<'w> {
     limit: Limit,
     deadline: Instant,
     waited: Duration,
     looked: Instant,
+    /// How many want it over: what was expected is so no longer.
+    hurried: Option<&'w AtomicUsize>,
 }
 
-impl Wait {
+impl<'w> Wait<'w> {
     /// It begins now.
-    pub fn new(limit: impl Into<Limit>) -> Wait {
+    pub fn new(limit: impl Into<Limit>) -> Wait<'w> {
         let (limit, looked) = (limit.into(), Instant::now());
-        Wait { limit, deadline: looked + limit.most, waited: Duration::ZERO, looked }
+        let deadline = looked + limit.most;
+        Wait { limit, deadline, waited: Duration::ZERO, looked, hurried: None }
+    }
+
+    /// The same; as soon as that is not zero any more, those that are waited for are asked whether they are there.
+    pub fn hurried_by(self, wanted: &'w AtomicUsize) -> Wait<'w> {
+        Wait { hurried: Some(wanted), ..self }
     }
 
     /// How long was waited since the last turn. While this process stood still, nobody was waited for.
@@ -49,9 +58,22 @@ impl Wait {
         waited_for: impl IntoIterator<Item = usize>,
     ) -> Vec<usize> {
         let own = self.turn();
-        let may_ask = self.waited > self.limit.expected;
+        let is_hurried = self.hurried.is_some_and(|wanted| wanted.load(Ordering::Relaxed) > 0);
+        let may_ask = is_hurried || self.waited > self.limit.expected;
         let waited_for: BTreeSet<usize> = waited_for.into_iter().filter(|_| may_ask).collect();
         waited_for.into_iter().filter(|place| clients[*place].is_silent_after(own)).collect()
+    }
+}
+
+impl From<Duration> for Wait<'_> {
+    fn from(most: Duration) -> Self {
+        Wait::new(most)
+    }
+}
+
+impl From<Limit> for Wait<'_> {
+    fn from(limit: Limit) -> Self {
+        Wait::new(limit)
     }
 }
 
@@ -63,7 +85,7 @@ impl Client {
         limit: impl Into<Limit>,
         check: Check<'_>,
     ) -> Result<T> {
-        let mut answers = gather(&mut [self], vec![(0, call)], limit, check)?;
+        let mut answers = gather(&mut [self], vec![(0, call)], Wait::new(limit), check)?;
         answers.pop().ok_or_else(|| Error::peer("control", "lost an answer", "please report it"))
     }
 
@@ -146,25 +168,25 @@ impl<T: DeserializeOwned> Group<T> {
     }
 }
 
-/// Waits for the answers of all these calls, in their order, until `limit` passed or `check` fails. The first failure ends it;
+/// Waits for the answers of all these calls, in their order, until the `wait` is over or `check` fails. The first failure ends it;
 /// of failures that come together, the one that is nearest to the cause.
-pub fn gather<T: DeserializeOwned>(
+pub fn gather<'w, T: DeserializeOwned>(
     clients: &mut [&mut Client],
     calls: Together<T>,
-    limit: impl Into<Limit>,
+    wait: impl Into<Wait<'w>>,
     check: Check<'_>,
 ) -> Result<Vec<T>> {
-    gather_each(clients, vec![calls], limit, check).pop().unwrap_or(Ok(Vec::new()))
+    gather_each(clients, vec![calls], wait, check).pop().unwrap_or(Ok(Vec::new()))
 }
 
 /// The same of several groups at once, of which each comes to its own end: one time is for all of them.
-pub fn gather_each<T: DeserializeOwned>(
+pub fn gather_each<'w, T: DeserializeOwned>(
     clients: &mut [&mut Client],
     groups: Vec<Together<T>>,
-    limit: impl Into<Limit>,
+    wait: impl Into<Wait<'w>>,
     check: Check<'_>,
 ) -> Vec<Result<Vec<T>>> {
-    let mut wait = Wait::new(limit);
+    let mut wait = wait.into();
     let mut groups: Vec<Group<T>> = groups.into_iter().map(Group::new).collect();
     while groups.iter().any(|group| !group.is_over) {
         let mut longest = LOOK;
@@ -194,4 +216,24 @@ pub fn gather_each<T: DeserializeOwned>(
 
 fn is_death(error: &Error) -> bool {
     error.origin() == FailureOrigin::Death
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn who_is_not_to_be_asked_yet_is_once_somebody_wants_it_over() {
+        const HOUR: Duration = Duration::from_secs(3600);
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let mut still = Client::new("a", ours.try_clone().unwrap(), ours).unwrap().attended();
+        // It has been asked, and not answered.
+        assert!(!still.is_silent_after(HOUR) && still.is_silent_after(HOUR));
+        let wanted = AtomicUsize::new(0);
+        let mut wait = Wait::new(Limit::expected(HOUR, HOUR)).hurried_by(&wanted);
+        assert!(wait.attend(&mut [&mut still], [0]).is_empty(), "it measures");
+        wanted.store(1, Ordering::Relaxed);
+        assert_eq!(wait.attend(&mut [&mut still], [0]), [0]);
+    }
 }

@@ -12,7 +12,7 @@ use super::protocol::{
 };
 use super::worker::{SECRET, answer, lock, read};
 use crate::calibration;
-use crate::control::{ANSWERED_IN, Call, Client, Limit, Notifier, gather, serve};
+use crate::control::{ANSWERED_IN, Call, Client, Limit, Notifier, Wait, gather, serve};
 use crate::lab::{FilterOrder, HostFilter, HostPort, refused_filters};
 use crate::observer::{self, Seen, Site, Watch, Watched, reassembly};
 use crate::plan::HostAddress;
@@ -100,6 +100,8 @@ struct Agent {
     /// What workers are told of the application that they play now.
     orders: Mutex<Vec<(u32, Order)>>,
     workers: Vec<Mutex<Client>>,
+    /// How many want sessions closed: who waits for a worker meanwhile asks it whether it is there.
+    closing: AtomicUsize,
     /// Each worker, also while a trial is waited for.
     notifiers: Vec<Notifier>,
     /// They end with the agent.
@@ -145,6 +147,7 @@ impl Agent {
             never_settles: AtomicBool::new(false),
             orders: Mutex::default(),
             workers,
+            closing: AtomicUsize::new(0),
             notifiers,
             children,
             transfers: Transfers::default(),
@@ -183,8 +186,11 @@ impl Agent {
                 answer(joined)
             }
             "close" => {
-                self.close(&read(params)?)?;
-                Ok(Value::Null)
+                let request = read(params)?;
+                self.closing.fetch_add(1, Ordering::Relaxed);
+                let closed = self.close(&request);
+                self.closing.fetch_sub(1, Ordering::Relaxed);
+                closed.map(|()| Value::Null)
             }
             "trial" => answer(self.trial(&read(params)?)?),
             "listen" => {
@@ -374,9 +380,10 @@ impl Agent {
             calls.push((place, worker.begin("trial", &request)?));
         }
         let mut workers: Vec<&mut Client> = workers.iter_mut().map(|worker| &mut **worker).collect();
-        // Nobody is asked anything while it measures.
+        // Nobody is asked anything while it measures: until its time is over, or the other end has given up.
         let limit = Limit::expected(WORKER_LIMIT, Duration::from_nanos(request.limit_ns));
-        let answers = gather(&mut workers, calls, limit, &|| self.check());
+        let wait = Wait::new(limit).hurried_by(&self.closing);
+        let answers = gather(&mut workers, calls, wait, &|| self.check());
         let answers = answers.map_err(|error| self.at_its_stages(error, None))?;
         // Who ends from here on is not at it any more.
         lock(&self.orders)?.clear();

@@ -4,7 +4,7 @@ use super::agent::SETTLES;
 use super::protocol::CloseRequest;
 use super::step::StepSession;
 use super::{PATIENCE, Runner};
-use crate::control::{Call, Client, Limit, Together, gather, gather_each};
+use crate::control::{Call, Client, Limit, Together, Wait, gather, gather_each};
 use crate::plan::Step;
 use crate::{Error, Result};
 use serde::{Serialize, de::DeserializeOwned};
@@ -65,7 +65,7 @@ impl Runner<'_> {
         limit: impl Into<Limit>,
     ) -> Result<Vec<T>> {
         let mut clients: Vec<&mut Client> = self.hosts.all.iter_mut().map(|host| &mut host.client).collect();
-        gather(&mut clients, calls, limit, &|| self.watch.check())
+        gather(&mut clients, calls, Wait::new(limit), &|| self.watch.check())
     }
 
     /// The same of parts of which each has its own outcome.
