@@ -95,6 +95,11 @@ impl Client {
         Client { is_attended: true, ..self }
     }
 
+    /// The same, of one that may take so long to say so.
+    pub fn answering_in(self, longest: Duration) -> Client {
+        Client { pulse: self.pulse.answering_in(longest), ..self }
+    }
+
     /// The same, with who knows what became of the process at the other end.
     pub fn with_post_mortem(self, post_mortem: impl Fn() -> Option<Ended> + Send + Sync + 'static) -> Client {
         Client { post_mortem: Some(Arc::new(post_mortem)), ..self }

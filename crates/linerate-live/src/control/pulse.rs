@@ -17,7 +17,7 @@ pub const OF_ALIVE: u64 = 0;
 /// After so long without a word the other end is asked whether it is there.
 const ASKED_AFTER: Duration = Duration::from_secs(5);
 
-/// And after so long without an answer to that it is not: ten times what a crowded host takes to run a process.
+/// And after so long without an answer to that it is not, as a rule: ten times what a crowded host takes to run a process.
 pub const ANSWERED_IN: Duration = Duration::from_secs(10);
 
 /// How long an answer is waited for.
@@ -59,14 +59,32 @@ pub enum Beat {
 }
 
 /// How long one end has said nothing while it was waited for.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Pulse {
     heard: Arc<AtomicBool>,
     silence: Duration,
     is_asked: bool,
+    answered_in: Duration,
+}
+
+impl Default for Pulse {
+    fn default() -> Self {
+        let (heard, silence, is_asked) = (Arc::default(), Duration::ZERO, false);
+        Pulse { heard, silence, is_asked, answered_in: ANSWERED_IN }
+    }
 }
 
 impl Pulse {
+    /// The same of an end that may take so long to say that it is there.
+    pub fn answering_in(self, answered_in: Duration) -> Pulse {
+        Pulse { answered_in, ..self }
+    }
+
+    /// After so long without a word it is not there.
+    fn longest(&self) -> Duration {
+        ASKED_AFTER + self.answered_in
+    }
+
     /// A stream that tells of what comes on it.
     pub fn listening<R: Read>(&self, stream: R) -> Heard<R> {
         Heard { stream, heard: self.heard.clone() }
@@ -77,7 +95,7 @@ impl Pulse {
         self.hear();
         self.silence += waited;
         match self.is_asked {
-            true if self.silence >= ASKED_AFTER + ANSWERED_IN => Beat::Silent,
+            true if self.silence >= self.longest() => Beat::Silent,
             false if self.silence >= ASKED_AFTER => {
                 self.is_asked = true;
                 Beat::Ask
@@ -89,13 +107,13 @@ impl Pulse {
     /// It takes no request any more.
     pub fn stop(&mut self) {
         self.is_asked = true;
-        self.silence = self.silence.max(ASKED_AFTER + ANSWERED_IN);
+        self.silence = self.silence.max(self.longest());
     }
 
     /// How long it has been silent, where it was found so and has said nothing since.
     pub fn silence(&mut self) -> Option<Duration> {
         self.hear();
-        (self.is_asked && self.silence >= ASKED_AFTER + ANSWERED_IN).then_some(self.silence)
+        (self.is_asked && self.silence >= self.longest()).then_some(self.silence)
     }
 
     fn hear(&mut self) {
@@ -136,6 +154,14 @@ mod tests {
         let asked: Vec<usize> = (0..15).filter(|at| beats[*at] == Beat::Ask).collect();
         assert_eq!((asked, beats[13], beats[14]), (vec![4], Beat::Wait, Beat::Silent));
         assert_eq!(pulse.silence(), Some(15 * SECOND));
+    }
+
+    #[test]
+    fn who_may_take_longer_is_silent_later() {
+        let mut pulse = Pulse::default().answering_in(55 * SECOND);
+        let beats = beats(&mut pulse, 60);
+        let other: Vec<usize> = (0..60).filter(|at| beats[*at] != Beat::Wait).collect();
+        assert_eq!((other, beats[4], beats[59]), (vec![4, 59], Beat::Ask, Beat::Silent));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::lost::{LEAST_OF_MANY, without_lost};
 use super::protocol::{Hello, HelloRequest, HostSettingsRequest, LinksRequest, ListenRequest, PROTOCOL};
 use super::ssh::{Program, RemoteFolder, Ssh, Told, provide_all};
 use super::standing_filter::StandingFilter;
-use super::started::{Lifeline, Started};
+use super::started::{LAB, LOCAL, Lifeline, Started, answers_in, is_here};
 use super::way::{Proxied, Standing, past_proxies, past_tunnels};
 use crate::control::{Call, Check, Client, gather_each};
 use crate::lab::{Lab, VirtualHost, journal};
@@ -231,7 +231,7 @@ impl Hosts {
         let now = Said { machine: &hello.machine, environment: &hello.environment };
         host.restarted |= is_restarted(id, &before, &now)?;
         host.facts.machine = hello.machine;
-        let agent = agent.after(&host.agent);
+        let (agent, client) = (agent.after(&host.agent), client.answering_in(answers_in(&host.facts.reached, plan)));
         (host.client, host.agent, host.process) = (client, agent, hello.process);
         self.filter = StandingFilter::unsure();
         Ok(())
@@ -351,7 +351,7 @@ fn in_lab(id: HostId, lab: &Lab, means: &HostAccess) -> Result<Started> {
     let host: &VirtualHost = &lab.hosts()[usize::from(id.0)];
     let mut command = host.command(&means.program);
     command.arg("agent");
-    let started = Started::new(id, "lab".into(), AGENT, command)?;
+    let started = Started::new(id, LAB.into(), AGENT, command)?;
     Ok(Started {
         address: Some(host.address.into()),
         address6: host.address6.map(HostAddress::from),
@@ -381,7 +381,7 @@ fn by_ssh(
             let mut local = Command::new(&means.program);
             spawn::tie_to_parent(local.arg("agent"));
             journal::mark(&mut local);
-            return Started::new(*id, "local".into(), AGENT, local);
+            return Started::new(*id, LOCAL.into(), AGENT, local);
         };
         let ((ssh, _), copy) = copies.next().ok_or(Error::Interrupted)?;
         Started::new(*id, format!("ssh://{host}"), "its ssh", ssh.agent(&copy?))
@@ -446,7 +446,7 @@ fn crosses_network(plan: &Plan) -> bool {
 fn spoken(started: &Started, hello: Hello, stays_within: bool) -> Result<Hello> {
     let id = started.id;
     if hello.protocol == PROTOCOL {
-        let is_here = ["local", "lab"].contains(&started.reached.as_str());
+        let is_here = is_here(&started.reached);
         past_proxies(id, &hello.environment, Proxied { is_here, stays_within })?;
         return Ok(hello);
     }
@@ -482,6 +482,7 @@ fn host(started: Started, hello: Hello, address: HostAddress, plan: &Plan) -> Ho
         environment: hello.environment,
     };
     let Started { further, client, agent, .. } = started;
+    let client = client.answering_in(answers_in(&facts.reached, plan));
     let (restarted, lost_agents, process) = (false, 0, hello.process);
     Host { facts, address, address6, further, restarted, lost_agents, process, client, agent }
 }

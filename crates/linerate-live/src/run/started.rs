@@ -1,5 +1,6 @@
 //! An agent that has been started: its connection, and what tells whether it goes on.
 
+use super::lost::LEAST_OF_MANY;
 use crate::control::{ANSWERED_IN, Client, Ending};
 use crate::plan::{HostAddress, HostId, Plan, PlannedHost};
 use crate::{Error, Result};
@@ -10,6 +11,25 @@ use std::time::Duration;
 
 /// How long an agent may take to end when its standard input has closed.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long an agent of another machine may take to say that it is there, where there are no hosts to go on with: that it is stopped
+/// cannot be told from a control path that is away, and a connection outlives that. With what precedes the question it is a minute.
+const AWAY: Duration = Duration::from_secs(55);
+
+/// How long an agent that is reached so may take to say that it is there.
+pub fn answers_in(reached: &str, plan: &Plan) -> Duration {
+    let has_others = plan.may_lose_hosts() && plan.hosts.len() > LEAST_OF_MANY;
+    if is_here(reached) || has_others { ANSWERED_IN } else { AWAY }
+}
+
+/// Whether it is a process of this machine.
+pub fn is_here(reached: &str) -> bool {
+    [LOCAL, LAB].contains(&reached)
+}
+
+/// How a process of this machine is reached: as it is, or in a lab.
+pub const LOCAL: &str = "local";
+pub const LAB: &str = "lab";
 
 /// Where an agent runs, as its launcher knows it.
 #[derive(Debug, Clone, Default)]
@@ -117,5 +137,28 @@ impl Started {
     /// What the plan says of it.
     pub fn planned<'p>(&self, plan: &'p Plan) -> Option<&'p PlannedHost> {
         plan.host(self.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Rungs, Screening, View};
+    use crate::record::synthetic::Synthetic;
+
+    fn seconds(reached: &str, hosts: u32, is_matrix: bool) -> u64 {
+        let recording = Synthetic { passes: 1, sizes: vec![64], ..Synthetic::default() }.recording();
+        let mut plan = Plan { hosts: PlannedHost::first(hosts), ..recording.plan().unwrap().clone() };
+        if is_matrix {
+            let design = Screening::of_rounds(1, hosts);
+            plan.view = View::Matrix { rungs: Rungs::named(["network.tcp"]), design };
+        }
+        answers_in(reached, &plan).as_secs()
+    }
+
+    #[test]
+    fn a_path_to_one_of_two_hosts_may_be_away_longer() {
+        let waits = [("ssh://b", 2, false), ("ssh://b", 2, true), ("ssh://b", 3, true), ("lab", 2, false)];
+        assert_eq!(waits.map(|(reached, hosts, is_matrix)| seconds(reached, hosts, is_matrix)), [55, 55, 10, 10]);
     }
 }
