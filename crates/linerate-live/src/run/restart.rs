@@ -4,8 +4,7 @@
 use super::host::{Host, Watch, asked};
 use super::launch::cannot_again;
 use super::protocol::CloseRequest;
-use super::{PATIENCE, Runner};
-use crate::control::{Client, gather_each};
+use super::Runner;
 use crate::plan::{HostId, Target};
 use crate::record::Event;
 use crate::{Error, Result};
@@ -61,7 +60,8 @@ impl Runner<'_> {
         self.open.clear();
         let is_gone = |host: &mut Host| host.has_lost_agent().then_some(host.facts.host);
         let fallen: Vec<HostId> = self.hosts.all.iter_mut().filter_map(is_gone).collect();
-        let mut lost = self.closed_nothing()?;
+        let mut lost = self.hosts.close(&CloseRequest { sessions: None }, &|| asked(self.stop));
+        asked(self.stop)?;
         let is_any = !lost.is_empty();
         let mut gone = Vec::new();
         if let Target::Launched(launched) = &self.plan.target
@@ -107,27 +107,6 @@ impl Runner<'_> {
         }
         self.watch = Watch::over(&self.hosts, self.stop);
         Ok(is_any)
-    }
-
-    /// Closes all sessions: the hosts that could not, in their order. An agent that lost a worker says so whatever it is asked.
-    fn closed_nothing(&mut self) -> Result<Vec<(usize, Error)>> {
-        let request = CloseRequest { sessions: None };
-        let (mut calls, mut asked_hosts, mut lost) = (Vec::new(), Vec::new(), Vec::new());
-        for (index, host) in self.hosts.all.iter_mut().enumerate() {
-            match host.client.begin::<()>("close", &request) {
-                Ok(call) => {
-                    calls.push(vec![(index, call)]);
-                    asked_hosts.push(index);
-                }
-                Err(error) => lost.push((index, error)),
-            }
-        }
-        let mut clients: Vec<&mut Client> = self.hosts.all.iter_mut().map(|host| &mut host.client).collect();
-        let came = gather_each(&mut clients, calls, 3 * PATIENCE, &|| asked(self.stop));
-        asked(self.stop)?;
-        lost.extend(asked_hosts.into_iter().zip(came).filter_map(|(index, came)| Some((index, came.err()?))));
-        lost.sort_by_key(|(index, _)| *index);
-        Ok(lost)
     }
 
     /// Starts an agent there as soon as that can be done.

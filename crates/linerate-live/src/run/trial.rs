@@ -1,5 +1,6 @@
 //! One step's trial on all its hosts: asked at once, and gathered for each part that has an outcome of its own.
 
+use super::ask::Unclosed;
 use super::protocol::{TrialAnswer, TrialRequest};
 use super::step::{StepFailure, failed, order, outcomes, parts, step_sessions};
 use super::{PATIENCE, Runner, crossing};
@@ -89,7 +90,7 @@ impl Runner<'_> {
         }
         let sessions = step_sessions(step).into_iter().filter(|step_session| step_session.pair == nth);
         let ended = self.end_failed(step, sessions.collect(), &failure.error);
-        let Err(error) = ended else {
+        let Err(Unclosed { error, silent }) = ended else {
             came.push(Event::NotMeasured(line(&failure)));
             return Ok(None);
         };
@@ -98,8 +99,7 @@ impl Runner<'_> {
             return Err(silence);
         }
         // Who is silent may be an end of this part, whose other one gave up first, or somebody else.
-        let mut own = self.hosts.all.iter_mut().filter(|host| pairs.has(host.facts.host));
-        if own.any(|host| host.client.is_silent()) {
+        if silent.iter().any(|host| pairs.has(*host)) {
             let lines = Some(vec![line(&silence)]);
             return Ok(Some(StepFailure { lines, ..silence }));
         }
