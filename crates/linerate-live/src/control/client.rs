@@ -16,9 +16,9 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{BufReader, Read, Write};
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Whether a connection has ended, for who does not wait for an answer of it.

@@ -231,7 +231,8 @@ impl Hosts {
         let now = Said { machine: &hello.machine, environment: &hello.environment };
         host.restarted |= is_restarted(id, &before, &now)?;
         host.facts.machine = hello.machine;
-        let (agent, client) = (agent.after(&host.agent), client.answering_in(answers_in(&host.facts.reached, plan)));
+        let (agent, client) =
+            (agent.after(&host.agent), client.answering_in(answers_in(&host.facts.reached, plan)));
         (host.client, host.agent, host.process) = (client, agent, hello.process);
         self.filter = StandingFilter::unsure();
         Ok(())

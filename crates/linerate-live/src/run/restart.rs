@@ -1,10 +1,10 @@
 //! What becomes of a run when a host's agent ends, or a worker of it: what was under way is lost, and the run is not,
 //! where the host still answers or does so again.
 
+use super::Runner;
 use super::host::{Host, Watch, asked};
 use super::launch::cannot_again;
 use super::protocol::CloseRequest;
-use super::Runner;
 use crate::plan::{HostId, Target};
 use crate::record::Event;
 use crate::{Error, Result};

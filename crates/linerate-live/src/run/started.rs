@@ -159,6 +159,9 @@ mod tests {
     #[test]
     fn a_path_to_one_of_two_hosts_may_be_away_longer() {
         let waits = [("ssh://b", 2, false), ("ssh://b", 2, true), ("ssh://b", 3, true), ("lab", 2, false)];
-        assert_eq!(waits.map(|(reached, hosts, is_matrix)| seconds(reached, hosts, is_matrix)), [55, 55, 10, 10]);
+        assert_eq!(
+            waits.map(|(reached, hosts, is_matrix)| seconds(reached, hosts, is_matrix)),
+            [55, 55, 10, 10]
+        );
     }
 }
