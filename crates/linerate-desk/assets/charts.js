@@ -193,7 +193,18 @@ globalThis.linerateCharts = (() => {
   });
 
   // Places worth a word: a line over the height with its label, or a mark on the curve.
-  const marksOf = (marks, figure, theme, crowded) => ({
+  // The label stands at the end of the line that is farther from the curves.
+  const freeEnd = (mark, figure, here, y) => {
+    const x = to(figure.x, mark.x);
+    const near = here.flatMap((series) => {
+      const known = series.points.filter((p) => Number.isFinite(to(figure.x, p.x)));
+      return known.length < 2 ? [] : [known.reduce((best, p) => (Math.abs(to(figure.x, p.x) - x) < Math.abs(to(figure.x, best.x) - x) ? p : best))];
+    });
+    const heights = near.map((p) => (to(figure.y, p.y) - y[0]) / (y[1] - y[0])).filter(Number.isFinite);
+    const middle = heights.reduce((sum, height) => sum + height, 0) / heights.length;
+    return middle > 0.5 ? "insideStartTop" : "insideEndTop";
+  };
+  const marksOf = (marks, figure, theme, crowded, endOf = () => "insideEndTop") => ({
     ...COMMON, type: "scatter", data: [], z: 1,
     markLine: {
       silent: true, symbol: "none", animation: false,
@@ -202,7 +213,7 @@ globalThis.linerateCharts = (() => {
         show: !crowded, color: theme.ink, fontSize: 11, fontFamily: SANS, position: "insideEndTop",
         formatter: (line) => line.name,
       },
-      data: marks.map((mark) => ({ name: mark.label, xAxis: to(figure.x, mark.x) })),
+      data: marks.map((mark) => ({ name: mark.label, xAxis: to(figure.x, mark.x), label: { position: endOf(mark) } })),
     },
   });
 
@@ -275,7 +286,7 @@ globalThis.linerateCharts = (() => {
           symbolsOf(one, inside, theme, aside),
         ];
       });
-      if (marks.length > 0) drawn.push(marksOf(marks, inside, theme, marks.length > (cell.small ? 3 : 6)));
+      if (marks.length > 0) drawn.push(marksOf(marks, inside, theme, marks.length > (cell.small ? 3 : 6), (mark) => (y ? freeEnd(mark, inside, here, y) : "insideEndTop")));
       option.series.push(...drawn.map((one) => ({ ...one, xAxisIndex: at, yAxisIndex: at })));
       const left = cell.left + (cell.small ? 66 : 76);
       option.grid.push({ left, top: cell.top + cell.head + 14, width: cell.left + cell.width - left - 22, height: cell.body - 64 });

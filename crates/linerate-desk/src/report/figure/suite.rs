@@ -6,6 +6,7 @@ use crate::plan::Factor;
 use crate::published::{PAPERS, Shown, Stated};
 use crate::report::suite::{lacks, played_by, said_of_ranking, untold};
 use crate::statistic::Estimate;
+use crate::vocabulary::{readable_knob, readable_metric};
 
 /// Sizes and connections double; other numbers stand evenly.
 const DOUBLING: &[Factor] = &[Factor::Size, Factor::Connections, Factor::Rate, Factor::Settings];
@@ -108,7 +109,10 @@ fn caption(values: &FigureValues, is_stated: bool) -> String {
 fn curves(sheet: &Sheet, values: &FigureValues, name: &str, here: &[&'static Stated]) -> Figure {
     let factor = values.figure.x;
     let unit = if is_of_bytes(values) { Unit::Bytes } else { Unit::Count };
-    let name_of_x = if factor == Factor::Settings { "setting" } else { factor.entry().axis };
+    let name_of_x = match factor {
+        Factor::Settings => knob_along_x(values).unwrap_or("setting".into()),
+        _ => factor.entry().axis.into(),
+    };
     let scale = if DOUBLING.contains(&factor) { Scale::Log2 } else { Scale::Linear };
     let series = values.series.iter().enumerate().map(|(nth, one)| series(sheet, values, nth, one));
     let mut figure = Figure {
@@ -117,7 +121,7 @@ fn curves(sheet: &Sheet, values: &FigureValues, name: &str, here: &[&'static Sta
         caption: String::new(),
         interval: INTERVAL.into(),
         kind: Kind::Points,
-        x: Axis::new(name_of_x, unit, scale),
+        x: Axis::new(&name_of_x, unit, scale),
         y: y_axis(values),
         panels: Vec::new(),
         series: series.collect(),
@@ -180,11 +184,7 @@ fn lines(points: &[Point], breaks: &[u64]) -> Vec<Vec<[f64; 2]>> {
 }
 
 fn name(values: &FigureValues, one: &SeriesValues) -> String {
-    if one.words.label.is_empty() {
-        values.figure.y.replace(['-', '.'], " ")
-    } else {
-        one.words.label.clone()
-    }
+    if one.words.label.is_empty() { readable_metric(&values.figure.y) } else { one.words.label.clone() }
 }
 
 /// What is shown as shipped and once tuned has one colour: open symbols as shipped, full ones tuned.
@@ -252,6 +252,23 @@ fn rows_of(
     figure
 }
 
+/// The knob whose values stand along x, where it is one: `receive buffer`.
+fn knob_along_x(values: &FigureValues) -> Option<String> {
+    let mut settings = values.series.iter().flat_map(|series| &series.points).map(|point| &*point.x.name);
+    let knob_of =
+        |text: &str| Some(text.split_once('=').filter(|(_, value)| !value.contains('='))?.0.to_owned());
+    let first = knob_of(settings.next()?)?;
+    settings.all(|text| knob_of(text).as_ref() == Some(&first)).then(|| readable_knob(&first))
+}
+
+/// What several numbers of one figure have in common is what they are measured in.
+fn name_of_y(values: &FigureValues) -> String {
+    let common = [("b/s", "rate"), ("ns", "time"), ("1", "share of the time"), ("1/s", "rate")];
+    let of_unit =
+        common.iter().find(|(unit, _)| *unit == values.unit).filter(|_| !values.figure.also.is_empty());
+    of_unit.map_or_else(|| readable_metric(&values.figure.y), |(_, said)| (*said).into())
+}
+
 fn y_axis(values: &FigureValues) -> Axis {
     let units = [
         ("b/s", Unit::BitsPerSecond, Scale::Log10),
@@ -265,7 +282,7 @@ fn y_axis(values: &FigureValues) -> Axis {
     let (least, most) = (spans().fold(f64::INFINITY, f64::min), spans().fold(0.0, f64::max));
     // What hardly differs is told apart on an even axis.
     let scale = if scale == Scale::Log10 && most < DECADES * least { Scale::Linear } else { scale };
-    let name = values.figure.y.replace(['-', '.'], " ");
+    let name = name_of_y(values);
     let has_unit = unit != Unit::Count || values.unit.is_empty();
     let name = if has_unit { name } else { format!("{name}, {}", values.unit) };
     Axis::new(&name, unit, scale)
