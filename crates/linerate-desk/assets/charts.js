@@ -201,8 +201,7 @@ globalThis.linerateCharts = (() => {
       return known.length < 2 ? [] : [known.reduce((best, p) => (Math.abs(to(figure.x, p.x) - x) < Math.abs(to(figure.x, best.x) - x) ? p : best))];
     });
     const heights = near.map((p) => (to(figure.y, p.y) - y[0]) / (y[1] - y[0])).filter(Number.isFinite);
-    const middle = heights.reduce((sum, height) => sum + height, 0) / heights.length;
-    return middle > 0.5 ? "insideStartTop" : "insideEndTop";
+    return Math.min(...heights) > 1 - Math.max(...heights) ? "insideStartTop" : "insideEndTop";
   };
   const marksOf = (marks, figure, theme, crowded, endOf = () => "insideEndTop") => ({
     ...COMMON, type: "scatter", data: [], z: 1,
@@ -352,8 +351,9 @@ globalThis.linerateCharts = (() => {
       // An interval that goes on past the edge leaves no room behind it.
       const edge = left + across + (noted ? 0 : right);
       const isFree = before >= left && (figure.kind !== "bars" || before + width <= base);
-      const place = beyond + width <= edge ? beyond : isFree ? before : Math.max(left, edge - width);
-      return { said, at: place, width, inside: false };
+      if (beyond + width <= edge || isFree) return { said, at: beyond + width <= edge ? beyond : before, width, inside: false };
+      // Where there is room on neither side it stands over its interval, in which it could not be read.
+      return { said, at: Math.max(left, edge - width), width, inside: false, over: figure.kind === "intervals" };
     }));
     const whiskers = shown.map((one, nth) => one.points.map((point, at) => (
       one.ghost || segment || point.low === null || point.high === null || point.n === 0 ? null : [pixel(starts[nth][at] + point.low), pixel(starts[nth][at] + point.high)])));
@@ -376,12 +376,12 @@ globalThis.linerateCharts = (() => {
     const series = shown.flatMap((one, index) => {
       const colour = theme.colours[one.colour];
       const numbers = {
-        ...COMMON, type: "custom", z: 7, data: one.points.map((point, nth) => [point.y, nth]), encode: { y: 0 },
+        ...COMMON, clip: false, type: "custom", z: 7, data: one.points.map((point, nth) => [point.y, nth]), encode: { y: 0 },
         renderItem: (params, api) => {
           const label = labels[index][api.value(1)];
           if (label === null || label === undefined) return null;
           const [, y] = api.coord([extent[0], api.value(0)]);
-          return { type: "text", x: label.at, y, style: { text: label.said, fill: label.inside && !one.open ? inkOn(colour) : theme.ink, font: `12px ${SANS}`, verticalAlign: "middle" } };
+          return { type: "text", x: label.at, y: label.over ? y - 12 : y, style: { text: label.said, fill: label.inside && !one.open ? inkOn(colour) : theme.ink, font: `12px ${SANS}`, verticalAlign: "middle" } };
         },
       };
       const body = inBars ? {
@@ -543,11 +543,12 @@ globalThis.linerateCharts = (() => {
     return text;
   };
 
-  // The numbers and the intervals of a figure of rows, in pixels from the left: row, ends of the number, ends of the interval.
+  // The numbers and the intervals of a figure of rows, in pixels from the left: row, ends of the number, ends of the interval
+  // that is in line with it.
   const numbers = (figure, width) => {
     const visible = figure.series.filter((series) => series.shown).map((series) => series.name);
     const { shown, labels, whiskers } = rowsOf(figure, { visible, width, zoom: null });
-    return shown.flatMap((one, nth) => one.points.map((point, at) => ({ row: point.y, label: labels[nth][at], whisker: whiskers[nth][at] })));
+    return shown.flatMap((one, nth) => one.points.map((point, at) => ({ row: point.y, label: labels[nth][at], whisker: labels[nth][at]?.over ? null : whiskers[nth][at] })));
   };
 
   return { THEMES, option, height, describe, format, to, from, svg, numbers, longest, isOfRows, panelsOf, called };

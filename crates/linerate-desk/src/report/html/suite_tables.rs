@@ -45,7 +45,7 @@ fn one(title: &str, table: &SuiteTableEntry) -> Markup {
                 tbody {
                     @for row in &table.rows {
                         tr {
-                            th scope="row" { (row.name) @if let Some(about) = about_row(row) { small { br; (about) } } }
+                            th scope="row" { (row.name) @if let Some(about) = about_row(row) { small { (about) } } }
                             @for (cell, column) in row.cells.iter().zip(&table.columns) {
                                 (numbers(&written_cell(cell.as_ref(), column)))
                             }
