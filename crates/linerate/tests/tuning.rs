@@ -163,7 +163,14 @@ fn libraries_are_tuned_from_bad_values() {
         let arguments = ["--quiet", "--output", out, "--format", "json"];
         let output = linerate(&[&target[..], &base, one.options, &arguments].concat());
         let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-        assert_eq!(output.status.code(), Some(10), "{:?}: {} {}", one.base, report["sentence"], text(&output));
+        assert_eq!(
+            output.status.code(),
+            Some(10),
+            "{:?}: {} {}",
+            one.base,
+            report["sentence"],
+            text(&output)
+        );
         let step = &report["tuning"]["steps"][0];
         assert!(step["name"].as_str().unwrap().contains(one.step), "{step}");
         // A time that shrinks gains by as much as it is below.

@@ -4,7 +4,7 @@ use super::{Axis, Figure, INTERVAL, Kind, OfPass, Point, Scale, Series, Sheet, U
 use crate::analysis::{FigureValues, SeriesValues, SuiteValues, ValueAt};
 use crate::plan::Factor;
 use crate::published::{PAPERS, Shown, Stated};
-use crate::report::suite::{lacks, played_by, said_of_ranking, untold};
+use crate::report::suite::{lacks, played_by, ranking_text, untold};
 use crate::statistic::Estimate;
 use crate::vocabulary::{readable_knob, readable_metric};
 
@@ -51,7 +51,7 @@ fn join(known: &mut Figure, further: Figure) {
 }
 
 fn figure(sheet: &Sheet, suite: &SuiteValues, values: &FigureValues) -> Figure {
-    let here = stated::here(suite, values);
+    let here = stated::values_in(suite, values);
     let name = suite.paper.as_ref().and_then(|id| PAPERS.iter().find(|paper| paper.id == *id));
     let name = name.map_or("published", |paper| paper.short);
     let mut figure = match shape(values) {
@@ -99,7 +99,7 @@ fn caption(values: &FigureValues, is_stated: bool) -> String {
         (_, false) => String::new(),
     };
     let ranked =
-        values.ranking.as_ref().map_or(String::new(), |ranking| format!("{} ", said_of_ranking(ranking)));
+        values.ranking.as_ref().map_or(String::new(), |ranking| format!("{} ", ranking_text(ranking)));
     format!(
         "{said}{played}{ranked}Medians over the passes with their 95 % intervals; dots are the passes themselves.{stated}{}",
         lacks.collect::<String>()
