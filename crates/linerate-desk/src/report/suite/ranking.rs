@@ -16,7 +16,7 @@ pub(super) fn entry(values: &RankingValues) -> RankingEntry {
     };
     RankingEntry {
         against: values.case.clone(),
-        said: ranking_text(&values),
+        said: ranking_text(values),
         pairs: values.pairs.iter().map(pair).collect(),
         shares_cpus: values.shares_cpus,
     }
