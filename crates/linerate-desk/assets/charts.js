@@ -351,7 +351,8 @@ globalThis.linerateCharts = (() => {
       // An interval that goes on past the edge leaves no room behind it.
       const edge = left + across + (noted ? 0 : right);
       const isFree = before >= left && (figure.kind !== "bars" || before + width <= base);
-      if (beyond + width <= edge || isFree) return { said, at: beyond + width <= edge ? beyond : before, width, inside: false };
+      const fits = beyond + width <= edge;
+      if (fits || isFree) return { said, at: fits ? beyond : before, width, inside: false };
       // Where there is room on neither side it stands over its interval, in which it could not be read.
       return { said, at: Math.max(left, edge - width), width, inside: false, over: figure.kind === "intervals" };
     }));

@@ -71,6 +71,9 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("file.cipher", "none", "not sealed"),
 ];
 
+/// Knobs that are not called by their name.
+const KNOBS_IN_WORDS: &[(&str, &str)] = &[("link.mtu", "MTU"), ("tcp.mss", "size of a segment")];
+
 /// Numbers that are not called by their name without its hyphens.
 const METRICS_IN_WORDS: &[(&str, &str)] = &[
     ("ping-pong-throughput", "ping-pong throughput"),
@@ -99,11 +102,9 @@ pub fn readable_metric(name: &str) -> String {
 
 /// A knob by itself: `receive buffer`, `MTU`.
 pub fn readable_knob(name: &str) -> String {
-    match name {
-        "link.mtu" => "MTU".into(),
-        "tcp.mss" => "size of a segment".into(),
-        _ => name.rsplit_once('.').map_or(name, |(_, name)| name).replace('-', " "),
-    }
+    let own = KNOBS_IN_WORDS.iter().find(|(known, _)| *known == name);
+    let bare = name.rsplit_once('.').map_or(name, |(_, name)| name);
+    own.map_or_else(|| bare.replace('-', " "), |(_, said)| (*said).into())
 }
 
 /// A rung, without where its ends stand: `TCP`. One that this version has not is called by its name.
@@ -193,5 +194,6 @@ mod tests {
         }
         assert_eq!(readable_knob("socket.receive-buffer"), "receive buffer");
         assert_eq!(readable_knob("link.mtu"), "MTU");
+        assert!(KNOBS_IN_WORDS.iter().all(|(knob, _)| KNOBS.iter().any(|known| known.name == *knob)));
     }
 }

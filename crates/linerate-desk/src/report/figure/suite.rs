@@ -261,28 +261,22 @@ fn knob_along_x(values: &FigureValues) -> Option<String> {
     settings.all(|text| knob_of(text).as_ref() == Some(&first)).then(|| readable_knob(&first))
 }
 
-/// What several numbers of one figure have in common is what they are measured in.
-fn name_of_y(values: &FigureValues) -> String {
-    let common = [("b/s", "rate"), ("ns", "time"), ("1", "share of the time"), ("1/s", "rate")];
-    let of_unit =
-        common.iter().find(|(unit, _)| *unit == values.unit).filter(|_| !values.figure.also.is_empty());
-    of_unit.map_or_else(|| readable_metric(&values.figure.y), |(_, said)| (*said).into())
-}
-
 fn y_axis(values: &FigureValues) -> Axis {
     let units = [
-        ("b/s", Unit::BitsPerSecond, Scale::Log10),
-        ("ns", Unit::Nanoseconds, Scale::Log10),
-        ("1", Unit::Share, Scale::Linear),
-        ("1/s", Unit::PerSecond, Scale::Log10),
+        ("b/s", Unit::BitsPerSecond, Scale::Log10, "rate"),
+        ("ns", Unit::Nanoseconds, Scale::Log10, "time"),
+        ("1", Unit::Share, Scale::Linear, "share"),
+        ("1/s", Unit::PerSecond, Scale::Log10, "rate"),
     ];
     let known = units.iter().find(|(unit, ..)| *unit == values.unit);
-    let (_, unit, scale) = *known.unwrap_or(&("", Unit::Count, Scale::Linear));
+    let (_, unit, scale, common) = *known.unwrap_or(&("", Unit::Count, Scale::Linear, ""));
     let spans = || values.series.iter().flat_map(|series| &series.points).map(|point| point.value.median);
     let (least, most) = (spans().fold(f64::INFINITY, f64::min), spans().fold(0.0, f64::max));
     // What hardly differs is told apart on an even axis.
     let scale = if scale == Scale::Log10 && most < DECADES * least { Scale::Linear } else { scale };
-    let name = name_of_y(values);
+    // What several numbers of one figure have in common is what they are measured in.
+    let are_several = !values.figure.also.is_empty() && !common.is_empty();
+    let name = if are_several { common.into() } else { readable_metric(&values.figure.y) };
     let has_unit = unit != Unit::Count || values.unit.is_empty();
     let name = if has_unit { name } else { format!("{name}, {}", values.unit) };
     Axis::new(&name, unit, scale)
