@@ -5,12 +5,18 @@
 //! sockets alike. Threads and blocking calls: nothing here is ever in a timed loop.
 
 mod client;
+mod gather;
 mod message;
+mod notifier;
+mod pulse;
 mod seal;
 mod server;
 
-pub use client::{Call, Check, Client, Ending, Notifier, gather};
+pub use client::{Call, Client, Ending};
+pub use gather::{Check, Together, Wait, gather, gather_each};
 pub use message::chain;
+pub use notifier::Notifier;
+pub use pulse::{ANSWERED_IN, Limit};
 pub use seal::{Opener, Seal, Sealer};
 pub use server::{serve, serve_in_turn};
 

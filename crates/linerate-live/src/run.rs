@@ -4,16 +4,19 @@
 //! it, and all are closed when the pass changes, so that every pass has new connections.
 
 pub mod agent;
+mod ask;
 mod calibrate;
 pub mod capture;
 mod crossing;
 mod filter;
+mod greeting;
 mod host;
 pub mod host_settings;
 mod identity;
 mod launch;
 mod lost;
 mod open;
+mod predecessor;
 mod protocol;
 mod restart;
 mod ssh;
@@ -33,29 +36,22 @@ pub use launch::{Join, LaunchAccess, PLACES, SECRET, SLOT, USUAL_WAIT, join};
 pub use ssh::{Reaching, RemoteFolder, Told};
 pub use transfer::{FileEnd, Moving, Order};
 
-use crate::control::{Call, Client, gather};
 use crate::plan::{Coalescing, HostId, PATIENCE_NS, Plan, Setting, Step, Target};
-use crate::record::Event;
+use crate::record::{Event, NotMeasured};
 use crate::{Error, Result};
 use host::{Hosts, Watch};
 use host_settings::is_of_host;
 use linerate_sys::suspension;
-use protocol::CloseRequest;
-use restart::may_be_restarted;
-use serde::{Serialize, de::DeserializeOwned};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
-use step::{StepFailure, StepSession, events, failed, is_foreign, may_be_cut, step_sessions};
+use step::{StepFailure, events, failed, fallen, is_foreign, may_be_cut, step_sessions};
 
 /// How long an agent may take beyond what it was asked to wait for.
 const PATIENCE: Duration = Duration::from_nanos(PATIENCE_NS);
 
-/// How long hosts may take until what earlier steps left there is gone.
-const SETTLED: Duration = agent::SETTLES.saturating_add(PATIENCE);
-
 /// Whether it would come again.
 fn is_final(error: &Error) -> bool {
-    matches!(error, Error::Interrupted | Error::Died { .. })
+    matches!(error, Error::Interrupted | Error::Died { .. } | Error::Silent { .. })
 }
 
 /// How a step ended.
@@ -98,17 +94,23 @@ impl<'r> Runner<'r> {
     /// cannot be started anew, and a host that does not answer any more where there are no others to go on with.
     pub fn step(&mut self, step: &Step, emit: &mut dyn FnMut(Event) -> Result<()>) -> Result<()> {
         match self.attempt(step, emit) {
-            Err(death) if may_be_restarted(&death) || self.is_one_of_many_silent(&death) => {
-                let failure = StepFailure { error: death, session: false };
-                self.emit_failed(step, &failure, emit)?;
-                self.restart(failure.error).map_err(|gone| gone.during(&step.case))?;
+            Err(failure) if self.may_go_on_after(&failure.error) => {
+                let lines = self.lines(step, &failure);
+                // It says nothing of the network where a process of ours was lost, whatever became of that since.
+                let fell = failure.error.is_loss_of_process();
+                let restarted = self.restart(failure.error);
+                let process = fell || matches!(restarted, Ok(true));
+                let mut lines = lines.into_iter().map(|line| NotMeasured { process, ..line });
+                lines.try_for_each(|line| emit(Event::NotMeasured(line)))?;
+                restarted.map_err(|gone| gone.during(&step.case))?;
                 self.tell_lost(step).into_iter().try_for_each(emit)
             }
-            ended => ended,
+            Err(failure) if failure.error.is_silence() => Err(failure.error.during(&step.case)),
+            ended => ended.map_err(|failure| failure.error),
         }
     }
 
-    fn attempt(&mut self, step: &Step, emit: &mut dyn FnMut(Event) -> Result<()>) -> Result<()> {
+    fn attempt(&mut self, step: &Step, emit: &mut dyn FnMut(Event) -> Result<()>) -> StepResult {
         if step.pass != self.pass {
             self.close(None)?;
             self.pass = step.pass;
@@ -118,21 +120,20 @@ impl<'r> Runner<'r> {
         events.into_iter().try_for_each(&mut *emit)?;
         match ended {
             Ok(()) => Ok(()),
-            Err(StepFailure { error, .. }) if error.ends_the_run() => Err(error),
+            // Who is silent is not asked to close anything.
+            Err(failure) if failure.error.ends_the_run() || failure.error.is_silence() => Err(failure),
             Err(failure) => {
                 self.end_failed(step, step_sessions(step), &failure.error)?;
-                self.emit_failed(step, &failure, emit)
+                let mut lines = self.lines(step, &failure).into_iter();
+                Ok(lines.try_for_each(|line| emit(Event::NotMeasured(line)))?)
             }
         }
     }
 
-    fn emit_failed(
-        &self,
-        step: &Step,
-        failure: &StepFailure,
-        emit: &mut dyn FnMut(Event) -> Result<()>,
-    ) -> Result<()> {
-        emit(Event::NotMeasured(failed(self.plan, step, &step.case.pairs, failure, self.elapsed_ns())))
+    /// What is on record of it: of the whole step, where nothing of it was measured.
+    fn lines(&self, step: &Step, failure: &StepFailure) -> Vec<NotMeasured> {
+        let whole = || vec![failed(self.plan, step, &step.case.pairs, failure, self.elapsed_ns())];
+        failure.lines.clone().unwrap_or_else(whole)
     }
 
     /// What came of a step during which the run did not stand still: one that it fell into is measured again.
@@ -160,7 +161,7 @@ impl<'r> Runner<'r> {
         self.set_links(step)?;
         self.set_filter(step)?;
         self.set_hosts(step)?;
-        let mut unopened = BTreeSet::new();
+        let (mut unopened, mut silent) = (BTreeSet::new(), Vec::new());
         // Last those that listen on while they are timed: where there is one port, it is theirs then.
         let mut sessions = step_sessions(step);
         sessions.sort_by_key(|step_session| step_session.case.pattern.calls());
@@ -174,14 +175,15 @@ impl<'r> Runner<'r> {
                     self.open.insert(step_session.name);
                 }
                 Err(error) => {
-                    self.leave(step, step_session.pair, StepFailure { error, session: true }, came)?;
+                    let failure = StepFailure { session: true, ..error.into() };
+                    silent.extend(self.leave(step, step_session.pair, failure, came)?);
                     unopened.insert(step_session.pair);
                 }
             }
         }
-        let Some(step) = &step.without(&unopened) else { return Ok(()) };
+        let Some(step) = &step.without(&unopened) else { return fallen(silent) };
         if may_be_cut(step) {
-            self.ask_all("settle", &(), SETTLED)?;
+            self.settle()?;
         }
         // What the wire did before is not of this step.
         self.hosts.audit()?;
@@ -197,10 +199,10 @@ impl<'r> Runner<'r> {
         let duration_ns = begun.elapsed().as_nanos() as u64;
         let is_lost: BTreeSet<u32> = failed.keys().copied().collect();
         for (nth, error) in failed {
-            self.leave(step, nth, error.into(), came)?;
+            silent.extend(self.leave(step, nth, error.into(), came)?);
         }
         let wire = self.hosts.audit()?;
-        let Some(left) = &step.without(&is_lost) else { return Ok(()) };
+        let Some(left) = &step.without(&is_lost) else { return fallen(silent) };
         if is_foreign(step) {
             self.see_what_crossed(left, &mut answers)?;
         }
@@ -211,11 +213,12 @@ impl<'r> Runner<'r> {
             .filter(|step_session| step_session.beside || step_session.case.pattern.connects_anew())
             .map(|step_session| step_session.name)
             .collect();
-        if !spent.is_empty() {
+        // Where somebody is silent all are closed anyway.
+        if !spent.is_empty() && silent.is_empty() {
             self.close(Some(spent))?;
         }
         came.extend(events(step, answers, wire, at_ns, duration_ns));
-        Ok(())
+        fallen(silent)
     }
 
     /// Makes a lab's links what the step asks for.
@@ -260,41 +263,5 @@ impl<'r> Runner<'r> {
         }
         let kept: Vec<Setting> = settings.iter().filter(|one| is_of_host(one, false)).cloned().collect();
         self.hosts.keep_settings(&kept, &|| self.watch.check())
-    }
-
-    /// Ends sessions of which one failed. Where a host or a process has gone, that is what failed.
-    fn end_failed(&mut self, step: &Step, sessions: Vec<StepSession<'_>>, error: &Error) -> Result<()> {
-        self.watch.check()?;
-        let names = sessions.into_iter().map(|step_session| step_session.name).collect();
-        self.close(Some(names)).map_err(|closing| match closing {
-            Error::Interrupted | Error::Died { .. } => closing,
-            _ => closing.during(&format!("{}: {error}", step.case)),
-        })
-    }
-
-    /// Closes these sessions, or all.
-    fn close(&mut self, sessions: Option<Vec<String>>) -> Result<()> {
-        self.open.retain(|name| sessions.as_ref().is_some_and(|closed| !closed.contains(name)));
-        let request = CloseRequest { sessions };
-        // An end that still waits for the other one to come closes after it.
-        self.ask_all("close", &request, 3 * PATIENCE)
-    }
-
-    /// Has every host do something that has no answer.
-    fn ask_all(&mut self, method: &str, request: &impl Serialize, limit: Duration) -> Result<()> {
-        let mut calls: Vec<(usize, Call<()>)> = Vec::new();
-        for (index, host) in self.hosts.all.iter_mut().enumerate() {
-            calls.push((index, host.client.begin(method, request)?));
-        }
-        self.gather(calls, limit).map(drop)
-    }
-
-    fn gather<T: DeserializeOwned>(
-        &mut self,
-        calls: Vec<(usize, Call<T>)>,
-        limit: Duration,
-    ) -> Result<Vec<T>> {
-        let mut clients: Vec<&mut Client> = self.hosts.all.iter_mut().map(|host| &mut host.client).collect();
-        gather(&mut clients, calls, limit, &|| self.watch.check())
     }
 }

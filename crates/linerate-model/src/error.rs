@@ -59,6 +59,12 @@ pub enum Error {
         /// What to try against the limit that ended it, where one did.
         limit: Option<String>,
     },
+    /// A process of ours does not answer any more, and has not ended: it hangs, or stands still.
+    #[error("{what}")]
+    Silent {
+        /// Which one, and for how long.
+        what: String,
+    },
     /// It failed while messages of one size were on their way.
     #[error("{error} (with messages of {message_bytes} B)")]
     AtSize {
@@ -120,7 +126,7 @@ pub enum FailureOrigin {
     Own,
     /// A limit of a host was met: what fails beside it may fail for it.
     Limit,
-    /// A process ended: whatever else fails then, fails for it.
+    /// A process ended, or does not answer any more: whatever else fails then, fails for it.
     Death,
 }
 
@@ -150,6 +156,21 @@ impl Error {
             Some(limit) => Error::Died { what: format!("{how}; {}", limit.what), limit: Some(limit.hint) },
             None => Error::Died { what: how, limit: None },
         }
+    }
+
+    /// The silence of a process that should answer.
+    pub fn silent(what: impl Into<String>) -> Self {
+        Error::Silent { what: what.into() }
+    }
+
+    /// Whether a process of ours is lost: it ended, or answers no more.
+    pub fn is_loss_of_process(&self) -> bool {
+        matches!(self.cause(), Error::Died { .. } | Error::Silent { .. })
+    }
+
+    /// Whether one is lost that has not ended.
+    pub fn is_silence(&self) -> bool {
+        matches!(self.cause(), Error::Silent { .. })
     }
 
     /// With what the process that ended was at.
@@ -197,7 +218,7 @@ impl Error {
     pub fn origin(&self) -> FailureOrigin {
         match self {
             Error::AtSize { error, .. } => error.origin(),
-            Error::Died { .. } => FailureOrigin::Death,
+            Error::Died { .. } | Error::Silent { .. } => FailureOrigin::Death,
             Error::HungUp { .. } => FailureOrigin::Follows,
             Error::Limit { .. } => FailureOrigin::Limit,
             _ => FailureOrigin::Own,
@@ -223,6 +244,7 @@ impl Error {
             }
             Error::HungUp { who, what } => Error::HungUp { who, what: format!("{what} (during {activity})") },
             Error::Died { what, limit } => Error::Died { what: format!("{what} (during {activity})"), limit },
+            Error::Silent { what } => Error::silent(format!("{what} (during {activity})")),
             Error::AtSize { message_bytes, error } => error.during(activity).at_size(message_bytes),
             other => other,
         }
@@ -245,7 +267,7 @@ impl Error {
         match self {
             Error::Usage { .. } => 2,
             Error::Unavailable { .. } | Error::Limit { .. } | Error::Died { limit: Some(_), .. } => 3,
-            Error::Peer { .. } | Error::HungUp { .. } | Error::Died { .. } => 4,
+            Error::Peer { .. } | Error::HungUp { .. } | Error::Died { .. } | Error::Silent { .. } => 4,
             Error::AtSize { error, .. } => error.exit_code(),
             Error::System(_) => 5,
             Error::Record { .. } | Error::Import { .. } => 6,
@@ -264,6 +286,9 @@ impl Error {
             | Error::Import { hint, .. } => Some(hint.as_str()).filter(|hint| !hint.is_empty()),
             Error::HungUp { .. } => Some("see what ended its worker"),
             Error::Died { .. } => Some("see whether its host is up, and what was killed there: dmesg | tail"),
+            Error::Silent { .. } => Some(
+                "see whether it is stopped, or its host overloaded: ps -eo pid,stat,args | grep linerate",
+            ),
             Error::AtSize { error, .. } => error.hint(),
             Error::System(error) => remedy::for_error(error),
             Error::Record { .. } => {

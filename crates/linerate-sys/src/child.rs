@@ -108,6 +108,17 @@ impl ChildProcess {
         }
     }
 
+    /// Has it go on, where it was made to stand still.
+    pub fn go_on(&self) {
+        let _ = self.0.process.signal(Signal::Continue);
+    }
+
+    /// Ends it at once, whatever it does.
+    pub fn kill(&self) {
+        // One that has ended hears nothing.
+        let _ = self.0.process.signal(Signal::Kill);
+    }
+
     /// How it ended, once nobody answers for it any more; none where it goes on.
     pub fn verdict(&self) -> Option<Ended> {
         let status = self.status()?;

@@ -63,6 +63,7 @@ pub mod tcgmsg;
 pub mod tcp_info;
 pub mod terminal;
 pub mod thread;
+pub mod timed_writer;
 pub mod tracefs;
 pub mod tracer;
 pub mod transfer;

@@ -1,5 +1,6 @@
 //! Agents that launchers start and that call back: a command for each host, an MPI's launcher, Slurm.
 
+mod clocks;
 mod slurm;
 mod world;
 
@@ -14,7 +15,11 @@ fn await_none() {
 }
 
 fn kill(pid: u32) {
-    kill_process(Pid::from_raw(pid as i32).unwrap(), Signal::KILL).unwrap();
+    signal(pid, Signal::KILL);
+}
+
+fn signal(pid: u32, signal: Signal) {
+    kill_process(Pid::from_raw(pid as i32).unwrap(), signal).unwrap();
 }
 
 #[test]
@@ -159,6 +164,27 @@ fn a_killed_controller_leaves_nothing_and_resume_goes_on() {
         ladder.iter().all(|entry| entry["throughput_bps"]["n"].as_u64().is_none_or(|n| n == 2)),
         "{ladder:#?}"
     );
+    await_none();
+}
+
+/// It is stopped, and stays at its host: the agent that takes its place ends it first.
+#[test]
+fn a_stopped_agent_ends_before_there_is_another_one() {
+    let world = World::new(4);
+    let launch = format!("{} {{host}}", world.enter());
+    let out = world.out();
+    let arguments = ["matrix", "launch:h0,h1,h2", "--launch", &launch, "--trial", "100ms", "--no-page"];
+    let mut run = world.command(&arguments).arg("--output").arg(&out).spawn().unwrap();
+    world.await_trial();
+    let stopped = agents()[0];
+    signal(stopped, Signal::STOP);
+    assert_eq!(code(&mut run), Some(11), "three hosts are too few to name one");
+    let path = recording(&out);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("does not answer any more") && text.contains(r#""process":true"#), "{text}");
+    let matrix = report(&path)["matrix"].clone();
+    assert!(matrix["hosts"].as_array().unwrap().iter().all(|host| host["failed"].is_null()), "{matrix:#}");
+    assert_eq!(matrix["cells"].as_array().unwrap().len(), 6, "{matrix:#}");
     await_none();
 }
 

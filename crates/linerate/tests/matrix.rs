@@ -1,5 +1,6 @@
 //! Many hosts of a lab: who is slow is named, and nobody else; a host that fails is a line.
 
+mod hangs;
 mod many;
 
 use crate::ladder::ssh::Fixture;
@@ -13,10 +14,14 @@ use tempfile::TempDir;
 const EIGHT: &str = "lab:hosts=8,rate=20Mb/s,wire=tbf";
 
 fn matrix(folder: &Path, arguments: &[&str]) -> Output {
+    matrix_of(folder, arguments).output().unwrap()
+}
+
+fn matrix_of(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(PROGRAM);
     command.args(["matrix", "--quiet", "--no-page", "--seed", "7", "--output"]).arg(folder).args(arguments);
     command.env("LINERATE_STATE", folder.join("state")).stdin(Stdio::null());
-    command.output().unwrap()
+    command
 }
 
 /// What one of them loses costs little rate or none: it shows in what is sent again.

@@ -2,7 +2,7 @@
 
 use super::entries::Entry;
 use crate::analysis::half_round_trip_ns;
-use crate::plan::{Case, HostId, PATIENCE_NS};
+use crate::plan::{Case, HostId, PATIENCE_NS, Plan};
 use crate::record::{NotMeasured, Recording};
 use crate::vocabulary::{Pattern, Rung};
 use std::collections::BTreeSet;
@@ -18,8 +18,10 @@ const LEAST_NS: u64 = 60_000_000_000;
 
 /// How long nothing may move in a step of this entry.
 pub(super) fn patience_ns(entry: &Entry, recording: &Recording) -> u64 {
-    let has_failed =
-        |not: &NotMeasured| not.case.as_ref().is_some_and(|failed| is_same_path(failed, &entry.case));
+    // A process that is lost says nothing of a path.
+    let has_failed = |not: &NotMeasured| {
+        !not.fell_with_host() && not.case.as_ref().is_some_and(|failed| is_same_path(failed, &entry.case))
+    };
     if !recording.unavailable.iter().any(has_failed) {
         return PATIENCE_NS;
     }
@@ -45,7 +47,10 @@ fn hosts(case: &Case) -> BTreeSet<HostId> {
 pub(super) fn are_too_many(recording: &Recording, predicted_ns: u64) -> bool {
     // Of a run that goes on with an earlier one its own failures count.
     let begun_ns = recording.additions.last().map_or(0, |addition| addition.at_ns);
-    let own = recording.unavailable.iter().filter(|not| not.at_ns >= Some(begun_ns));
+    // A process of many hosts that is lost costs its own time, a few times at most, and says nothing of the others.
+    let is_of_many = recording.plan().is_some_and(Plan::may_lose_hosts);
+    let is_own = |not: &&NotMeasured| not.at_ns >= Some(begun_ns) && !(is_of_many && not.fell_with_host());
+    let own = recording.unavailable.iter().filter(is_own);
     own.into_iter().any(|not| is_late(not, recording, predicted_ns))
 }
 

@@ -50,8 +50,9 @@ const MOST_FAILURES: usize = 2;
 /// What the controller, agents and threads cost a step of several pairs.
 const STEP_NS: u64 = 60_000_000;
 
-/// Rounds of the discarded pass.
+/// Rounds of the discarded pass, and how often it is made where nothing of a pattern came through.
 const PROBES: usize = 2;
+const MOST_PROBINGS: u32 = 3;
 
 /// Chooses the steps of a screening.
 #[derive(Debug, Clone)]
@@ -64,6 +65,7 @@ pub struct Screen {
     unavailable: Vec<NotMeasured>,
     visits: Visits,
     batches: u32,
+    probings: u32,
     /// What was planned last: what is missing of it is planned once more.
     last: Vec<Round>,
 }
@@ -98,8 +100,9 @@ impl Screen {
             rung,
             patterns,
             unavailable,
-            visits: Visits::default(),
+            visits: Visits::forgiving(),
             batches: 0,
+            probings: 0,
             last: Vec::new(),
         }
     }
@@ -116,6 +119,23 @@ impl Screen {
             Some(Visit { pass, why, entry, probe, again: false })
         };
         self.patterns.iter().filter(is_wanted).filter_map(visit).collect()
+    }
+
+    /// Whether something is known of each pattern: what is sent before that is too little for a rate.
+    fn is_paced(&self, recording: &Recording) -> bool {
+        self.patterns
+            .iter()
+            .all(|pattern| recording.trials.iter().any(|trial| trial.case.pattern == *pattern))
+    }
+
+    /// The discarded pass, with all who are there: again where a host that hung had it fail.
+    fn probes(&self, recording: &Recording) -> Vec<Visit> {
+        // A course of its own: the first round is not used up.
+        let rounds = self.course.clone().further(&Shots::default(), &lost(recording));
+        let first = rounds.first().into_iter();
+        let probes = first.flat_map(|round| (0..PROBES).map(move |probe| (round, probe)));
+        let visits = probes.flat_map(|(round, probe)| self.visits_of(0, round, Some(probe)));
+        visits.map(|visit| Visit { again: self.probings > 1, ..visit }).collect()
     }
 
     fn entry(&self, pattern: Pattern, pairs: Pairs) -> Option<Entry> {
@@ -182,8 +202,8 @@ fn lost(recording: &Recording) -> BTreeSet<HostId> {
     }
     let mut failures: BTreeMap<HostId, usize> = BTreeMap::new();
     for not in &recording.unavailable {
-        // Where all of a step failed, it may be anybody's fault.
-        let Some(case) = not.case.as_deref().filter(|case| case.pairs.len() == 1) else { continue };
+        // Where all of a step failed, it may be anybody's fault; whose agents are lost too often is told by itself.
+        let Some(case) = of_pair(not) else { continue };
         let pair = case.pairs.first();
         for host in BTreeSet::from([pair.from, pair.to]) {
             let last = last.get(&host).copied();
@@ -199,23 +219,47 @@ fn lost(recording: &Recording) -> BTreeSet<HostId> {
     hosts.into_iter().filter(is_lost).collect()
 }
 
-/// What of these rounds fell with a step that failed as a whole: pairs that have neither a rate nor a failure of their own.
-fn missing(rounds: &[Round], recording: &Recording, lost: &BTreeSet<HostId>) -> Vec<Round> {
-    let own = |case: &Case| (case.pairs.len() == 1).then(|| case.pairs.first());
-    let measured: BTreeSet<(HostPair, Why)> =
+/// Whether something fell with a host, or a process of one, after the run began.
+fn is_any_lost(recording: &Recording) -> bool {
+    recording.unavailable.iter().any(|not| not.after_steps.is_some() && not.fell_with_host())
+}
+
+/// The case of a pair that failed by itself.
+fn of_pair(not: &NotMeasured) -> Option<&Case> {
+    not.case.as_deref().filter(|case| case.pairs.len() == 1 && !not.process)
+}
+
+/// What of these rounds fell with a step that failed as a whole: pairs of which something has neither a number nor a failure of its own.
+fn missing(
+    rounds: &[Round],
+    patterns: &[Pattern],
+    recording: &Recording,
+    lost: &BTreeSet<HostId>,
+) -> Vec<Round> {
+    let own = |case: &Case| (case.pairs.len() == 1).then(|| (case.pairs.first(), case.pattern));
+    let measured: BTreeSet<((HostPair, Pattern), Why)> =
         recording.trials.iter().filter_map(|trial| Some((own(&trial.case)?, trial.why))).collect();
-    let failed: BTreeSet<HostPair> =
-        recording.unavailable.iter().filter_map(|not| own(not.case.as_deref()?)).collect();
-    let is_there = |round: &Round, pair: &HostPair| {
-        measured.contains(&(*pair, round.stage.why())) || failed.contains(pair)
+    let failed: BTreeSet<(HostPair, Pattern)> =
+        recording.unavailable.iter().filter_map(|not| own(of_pair(not)?)).collect();
+    // Of a session that cannot be opened all has failed.
+    let sessions = recording.unavailable.iter().filter(|not| not.session);
+    let closed: BTreeSet<HostPair> = sessions.filter_map(|not| Some(own(of_pair(not)?)?.0)).collect();
+    let is_there = |why: Why, pair: HostPair, pattern: Pattern| {
+        let one = (pair, pattern);
+        measured.contains(&(one, why)) || failed.contains(&one) || closed.contains(&pair)
     };
     let is_lost = |pair: &HostPair| lost.contains(&pair.from) || lost.contains(&pair.to);
     let again = |round: &Round| {
-        let left = round.pairs.iter().filter(|pair| !is_lost(pair) && !is_there(round, pair));
-        Round { stage: round.stage, carries: None, pairs: left.copied().collect() }
+        let of_pattern = |pattern: &Pattern| {
+            let left = round.pairs.iter().filter(|pair| !is_lost(pair));
+            let left = left.filter(|pair| !is_there(round.stage.why(), **pair, *pattern));
+            let carries = Some(Carries::of(*pattern));
+            Round { stage: round.stage, carries, pairs: left.copied().collect() }
+        };
+        patterns.iter().map(of_pattern).collect::<Vec<Round>>()
     };
     let of_screen = rounds.iter().filter(|round| round.stage == Stage::Screen);
-    of_screen.map(again).filter(|round| !round.pairs.is_empty()).collect()
+    of_screen.flat_map(again).filter(|round| !round.pairs.is_empty()).collect()
 }
 
 /// The blocks of a visit: a warm-up and a trial, or what finds their rate.
@@ -257,17 +301,15 @@ impl Planner for Screen {
             return Vec::new();
         }
         if self.batches == 0 {
+            let is_to_probe = self.probings == 0 || is_any_lost(recording) && !self.is_paced(recording);
+            if self.probings < MOST_PROBINGS && is_to_probe {
+                self.probings += 1;
+                return self.probes(recording);
+            }
             self.batches = 1;
-            // A course of its own: the first round is not used up.
-            let first = self.course.clone().further(&Shots::default(), &lost(recording));
-            let probes =
-                first.first().into_iter().flat_map(|round| (0..PROBES).map(move |probe| (round, probe)));
-            let probes: Vec<Visit> =
-                probes.flat_map(|(round, probe)| self.visits_of(0, round, Some(probe))).collect();
-            return probes;
         }
         let (shots, lost) = (numbers(recording), lost(recording));
-        let again = missing(&std::mem::take(&mut self.last), recording, &lost);
+        let again = missing(&std::mem::take(&mut self.last), &self.patterns, recording, &lost);
         let is_again = !again.is_empty();
         let rounds = if is_again { again } else { self.course.further(&shots, &lost) };
         self.last = if is_again { Vec::new() } else { rounds.clone() };

@@ -27,9 +27,16 @@ pub(super) struct Visits {
     all: Vec<Visit>,
     /// So many of the recording's failures have been taken in.
     failures: usize,
+    /// Whether what fell with a process is left out of its round only: of many hosts the runner sees to those that fall often.
+    forgives: bool,
 }
 
 impl Visits {
+    /// Those in which a process that is lost costs the round that it fell into.
+    pub fn forgiving() -> Visits {
+        Visits { forgives: true, ..Visits::default() }
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &Visit> {
         self.all.iter()
     }
@@ -66,7 +73,8 @@ impl Visits {
 
     /// Adds visits, without what failed for good before.
     fn add(&mut self, further: Vec<Visit>, recording: &Recording) {
-        let for_good = (0..self.failures).filter(|nth| recording.is_for_good(*nth));
+        let is_forgiven = |nth: &usize| self.forgives && recording.unavailable[*nth].process;
+        let for_good = (0..self.failures).filter(|nth| recording.is_for_good(*nth) && !is_forgiven(nth));
         let for_good: Vec<&NotMeasured> = for_good.map(|nth| &recording.unavailable[nth]).collect();
         let is_left =
             |visit: &mut Visit| visit.again || for_good.iter().all(|failed| visit.entry.leave_out(failed));
@@ -77,9 +85,18 @@ impl Visits {
         let round = |visit: &Visit| (visit.pass, visit.probe, visit.why);
         let failed_in = self.all.get(after).map(round);
         let mut planned = 0..;
+        let is_of_all = is_for_good && !(self.forgives && failed.process);
         self.all.retain_mut(|visit| {
-            let follows = planned.next() >= Some(after) && (is_for_good || Some(round(visit)) == failed_in);
-            !follows || visit.entry.leave_out(failed)
+            let follows = planned.next() >= Some(after) && (is_of_all || Some(round(visit)) == failed_in);
+            // Of disjoint pairs that fell together twice it may be anybody's fault; a host that is lost takes its own pairs only.
+            let is_of_sizes = !failed.message_bytes.is_empty();
+            let is_it = || {
+                is_for_good
+                    && failed.lost_host().is_none()
+                    && !is_of_sizes
+                    && failed.concerns(&visit.entry.case)
+            };
+            !follows || !is_it() && visit.entry.leave_out(failed)
         });
     }
 
@@ -116,7 +133,7 @@ pub(super) fn next(planner: &mut impl Planner, recording: &Recording) -> Option<
         if let Some(visit) = planner.visits().all.get(number).cloned() {
             return Some(planner.step(number, &visit, recording));
         }
-        let Visits { all, failures } = planner.visits();
+        let Visits { all, failures, .. } = planner.visits();
         let known = earlier(recording, all.len(), *failures);
         let further = planner.further(known.as_ref());
         if further.is_empty() {

@@ -8,6 +8,7 @@ mod clusters;
 mod engines;
 mod failures;
 mod filters;
+mod hangs;
 mod machine;
 mod onto;
 mod searches;

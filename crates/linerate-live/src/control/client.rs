@@ -3,9 +3,10 @@
 //! Where a process dies or an end gives up, several ends fail, each in its own words and in any order. A wait for all
 //! of them goes on for a moment after the first failure, so that the cause is told and not what followed from it.
 
-use super::message::{Answer, Request};
+use super::message::Answer;
+use super::notifier::{Notifier, Unsent};
+use super::pulse::{ALIVE, Beat, OF_ALIVE, Pulse};
 use super::read_line;
-use crate::FailureOrigin;
 use crate::{Error, Result};
 use linerate_sys::child::Ended;
 use linerate_sys::thread;
@@ -15,19 +16,10 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{BufReader, Read, Write};
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-
-/// How often a waiting call looks whether anything speaks against waiting on.
-const LOOK: Duration = Duration::from_millis(50);
-
-/// How long after a failure the others may still say that it was the death of a process.
-const GRACE: Duration = Duration::from_secs(1);
-
-/// Asked while waiting: an error ends the wait.
-pub type Check<'c> = &'c dyn Fn() -> Result<()>;
 
 /// Whether a connection has ended, for who does not wait for an answer of it.
 #[derive(Clone)]
@@ -55,30 +47,11 @@ pub struct Client {
     answers: Receiver<Result<Answer>>,
     early: HashMap<u64, Answer>,
     next: u64,
+    pulse: Pulse,
+    /// Whether it is one that says whether it is there.
+    is_attended: bool,
     post_mortem: Option<PostMortem>,
     ended: Arc<AtomicBool>,
-}
-
-/// Tells a server something that has no answer, also while others wait for one of its answers.
-#[derive(Clone)]
-pub struct Notifier(Arc<Mutex<Box<dyn Write + Send>>>);
-
-impl Notifier {
-    /// Tells it, as far as it still listens.
-    pub fn notify(&self, method: &str, params: &impl Serialize) -> Result<()> {
-        self.send(None, method, params).map(drop)
-    }
-
-    /// Whether it could be sent.
-    fn send(&self, id: Option<u64>, method: &str, params: &impl Serialize) -> Result<bool> {
-        let malformed = |e| Error::usage(format!("{method}: {e}"), "");
-        let params = serde_json::to_value(params).map_err(malformed)?;
-        let request = Request { jsonrpc: "2.0".into(), id, method: method.into(), params };
-        let mut line = serde_json::to_vec(&request).map_err(malformed)?;
-        line.push(b'\n');
-        let Ok(mut writer) = self.0.lock() else { return Ok(false) };
-        Ok(writer.write_all(&line).and_then(|()| writer.flush()).is_ok())
-    }
 }
 
 /// A call under way, whose answer is a `T`.
@@ -95,6 +68,8 @@ impl Client {
         let (tell, answers) = channel();
         let ended = Arc::new(AtomicBool::new(false));
         let at_end = ended.clone();
+        let pulse = Pulse::default();
+        let reader = pulse.listening(reader);
         thread::start("answers", move || {
             let mut reader = BufReader::new(reader);
             // The channel closes with this thread: at the end of the stream, or when nobody listens.
@@ -110,8 +85,19 @@ impl Client {
             }
             at_end.store(true, Ordering::Relaxed);
         })?;
-        let (who, notifier) = (who.into(), Notifier(Arc::new(Mutex::new(Box::new(writer)))));
-        Ok(Client { who, notifier, answers, early: HashMap::new(), next: 0, post_mortem: None, ended })
+        let (who, notifier) = (who.into(), Notifier::new(writer));
+        let (early, is_attended, post_mortem) = (HashMap::new(), false, None);
+        Ok(Client { who, notifier, answers, early, next: OF_ALIVE, pulse, is_attended, post_mortem, ended })
+    }
+
+    /// The same, of one that says whether it is there when it is asked.
+    pub fn attended(self) -> Client {
+        Client { is_attended: true, ..self }
+    }
+
+    /// The same, of one that may take so long to say so.
+    pub fn answering_in(self, longest: Duration) -> Client {
+        Client { pulse: self.pulse.answering_in(longest), ..self }
     }
 
     /// The same, with who knows what became of the process at the other end.
@@ -124,13 +110,25 @@ impl Client {
         Ending { who: self.who.clone(), ended: self.ended.clone(), post_mortem: self.post_mortem.clone() }
     }
 
-    /// Sends a request and does not wait.
+    /// Sends a request and does not wait. One that was found silent, and has said nothing since, is not told more.
     pub fn begin<T>(&mut self, method: &str, params: &impl Serialize) -> Result<Call<T>> {
+        if self.is_silent() {
+            return Err(self.silent());
+        }
         self.next += 1;
         match self.notifier.send(Some(self.next), method, params)? {
-            true => Ok(Call(self.next, PhantomData)),
-            false => Err(self.gone()),
+            Ok(()) => Ok(Call(self.next, PhantomData)),
+            Err(Unsent::Ended) => Err(self.gone()),
+            Err(Unsent::Stuck) => {
+                self.pulse.stop();
+                Err(self.silent())
+            }
         }
+    }
+
+    /// Ends the connection, as far as this end goes.
+    pub fn end(&self) {
+        self.notifier.end();
     }
 
     /// What tells the same server something that has no answer.
@@ -138,32 +136,13 @@ impl Client {
         self.notifier.clone()
     }
 
-    /// Waits for the answer of a call, until `limit` passed or `check` fails.
-    pub fn finish<T: DeserializeOwned>(
+    /// What came of a call, waiting so long for it at most; none where it is still under way.
+    pub(super) fn look<T: DeserializeOwned>(
         &mut self,
-        call: Call<T>,
-        limit: Duration,
-        check: Check<'_>,
-    ) -> Result<T> {
-        let mut answers = gather(&mut [self], vec![(0, call)], limit, check)?;
-        answers.pop().ok_or_else(|| Error::peer("control", "lost an answer", "please report it"))
-    }
-
-    /// Calls and waits.
-    pub fn call<T: DeserializeOwned>(
-        &mut self,
-        method: &str,
-        params: &impl Serialize,
-        limit: Duration,
-        check: Check<'_>,
-    ) -> Result<T> {
-        let call = self.begin(method, params)?;
-        self.finish(call, limit, check)
-    }
-
-    /// What came of a call, waiting a moment for it; none where it is still under way.
-    fn look<T: DeserializeOwned>(&mut self, call: &Call<T>) -> Option<Result<T>> {
-        match self.await_answer(call.0, LOOK)? {
+        call: &Call<T>,
+        longest: Duration,
+    ) -> Option<Result<T>> {
+        match self.await_answer(call.0, longest)? {
             Ok(()) => self.early.remove(&call.0).map(|answer| self.read(answer)),
             Err(error) => Some(Err(error)),
         }
@@ -181,6 +160,8 @@ impl Client {
         let deadline = Instant::now() + longest;
         while !self.early.contains_key(&id) {
             match self.answers.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                // It has been heard already.
+                Ok(Ok(Answer { id: OF_ALIVE, .. })) => continue,
                 Ok(Ok(answer)) => self.early.insert(answer.id, answer),
                 Ok(Err(error)) => return Some(Err(error)),
                 Err(RecvTimeoutError::Disconnected) => return Some(Err(self.gone())),
@@ -204,7 +185,38 @@ impl Client {
         gone(&self.who, self.post_mortem.as_ref())
     }
 
-    fn silent(&self, limit: Duration) -> Error {
+    /// Sees whether it is there, after so long a time more in which it was waited for.
+    pub(super) fn is_silent_after(&mut self, waited: Duration) -> bool {
+        if !self.is_attended {
+            return false;
+        }
+        match self.pulse.after(waited) {
+            Beat::Wait => false,
+            Beat::Ask => {
+                let sent = self.notifier.send(Some(OF_ALIVE), ALIVE, &());
+                let is_stuck = matches!(sent, Ok(Err(Unsent::Stuck)));
+                if is_stuck {
+                    self.pulse.stop();
+                }
+                is_stuck
+            }
+            Beat::Silent => true,
+        }
+    }
+
+    /// Whether it was found silent, and has said nothing since.
+    pub fn is_silent(&mut self) -> bool {
+        self.pulse.silence().is_some()
+    }
+
+    /// That it does not answer any more.
+    pub fn silent(&mut self) -> Error {
+        let silence = self.pulse.silence().unwrap_or_default();
+        Error::silent(format!("{}: does not answer any more, for {} s", self.who, silence.as_secs()))
+    }
+
+    /// That it took longer than it may.
+    pub(super) fn late(&self, limit: Duration) -> Error {
         let what = format!("gave no answer for {} s", limit.as_secs());
         Error::peer(&self.who, what, "is the host overloaded, or the path cut?")
     }
@@ -215,64 +227,77 @@ fn gone(who: &str, post_mortem: Option<&PostMortem>) -> Error {
     Error::died(how.unwrap_or_else(|| format!("{who}: ended its connection").into()))
 }
 
-fn is_death(error: &Error) -> bool {
-    error.origin() == FailureOrigin::Death
-}
-
-/// Waits for the answers of all these calls, in their order, each with its client's place, until `limit` passed or
-/// `check` fails. The first failure ends it; of failures that come together, the one that is nearest to the cause.
-pub fn gather<T: DeserializeOwned>(
-    clients: &mut [&mut Client],
-    calls: Vec<(usize, Call<T>)>,
-    limit: Duration,
-    check: Check<'_>,
-) -> Result<Vec<T>> {
-    let mut deadline = Instant::now() + limit;
-    let mut answers: Vec<Option<T>> = calls.iter().map(|_| None).collect();
-    let mut failure: Option<Error> = None;
-    let mut under_way: Vec<usize> = (0..calls.len()).collect();
-    let mut looked = Instant::now();
-    while !under_way.is_empty() {
-        // While this process stood still, nobody was waited for.
-        deadline += looked.elapsed().saturating_sub(LOOK + GRACE);
-        looked = Instant::now();
-        for place in std::mem::take(&mut under_way) {
-            let (client, call) = &calls[place];
-            match clients[*client].look(call) {
-                None => under_way.push(place),
-                Some(Ok(answer)) => answers[place] = Some(answer),
-                Some(Err(error)) if is_death(&error) => return Err(error),
-                Some(Err(error)) => {
-                    deadline = deadline.min(Instant::now() + GRACE);
-                    if failure.as_ref().is_none_or(|first| first.origin() < error.origin()) {
-                        failure = Some(error);
-                    }
-                }
-            }
-        }
-        let checked = check();
-        let is_over = under_way.is_empty() || checked.is_err() || Instant::now() > deadline;
-        match (failure.take(), under_way.first()) {
-            (Some(error), _) if is_over => {
-                return Err(checked.err().filter(is_death).unwrap_or(error));
-            }
-            (None, Some(place)) if is_over => {
-                checked?;
-                return Err(clients[calls[*place].0].silent(limit));
-            }
-            (still, _) => failure = still,
-        }
-    }
-    Ok(answers.into_iter().flatten().collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::serve;
+    use crate::control::{Check, gather, gather_each, serve};
+    use std::io::ErrorKind;
     use std::os::unix::net::UnixStream;
 
     const LIMIT: Duration = Duration::from_secs(60);
+
+    /// One stands still and takes no request, the other one works on and says that it is there.
+    #[test]
+    fn who_stands_still_is_told_from_who_takes_long() {
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let still = Client::new("a", ours.try_clone().unwrap(), ours).unwrap().attended();
+        let mut both = [still, client("b", parked).attended(), client("c", || Ok(3.into())).attended()];
+        let asked: Vec<_> = (0..)
+            .zip(&mut both)
+            .map(|(place, client)| vec![(place, client.begin::<Value>("x", &()).unwrap())])
+            .collect();
+        let came = gather_each(&mut both.each_mut(), asked, LIMIT / 3, &|| Ok(()));
+        let told: Vec<String> =
+            came.iter().map(|came| came.as_ref().map_or_else(Error::to_string, |_| "came".into())).collect();
+        assert!(told[0].starts_with("a: does not answer any more, for 1"), "{told:?}");
+        assert_eq!(told[1..], ["b: gave no answer for 20 s", "came"]);
+        // It is not asked again.
+        let again = both[0].begin::<Value>("x", &()).unwrap_err();
+        assert!(matches!(again, Error::Silent { .. }) && again.exit_code() == 4, "{again}");
+    }
+
+    /// As a socket or a pipe whose room is used up, when its time is over.
+    struct Full;
+
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(ErrorKind::WouldBlock.into())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn who_takes_nothing_is_silent_at_once() {
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let mut client = Client::new("a", ours, Full).unwrap().attended();
+        for _ in 0..2 {
+            let error = client.begin::<Value>("x", &()).unwrap_err();
+            assert!(matches!(error, Error::Silent { .. }), "{error}");
+        }
+    }
+
+    /// What it said meanwhile was on its way: it has not ended, and takes nothing still.
+    #[test]
+    fn who_took_nothing_has_not_ended_once_it_is_heard() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let mut client = Client::new("a", ours, Full).unwrap().attended();
+        client.begin::<Value>("x", &()).unwrap_err();
+        theirs.write_all(b"\n").unwrap();
+        while client.is_silent() {
+            std::thread::yield_now();
+        }
+        let error = client.begin::<Value>("x", &()).unwrap_err();
+        assert!(error.is_silence(), "{error}");
+        client.end();
+        theirs.write_all(b"\n").unwrap();
+        while client.is_silent() {
+            std::thread::yield_now();
+        }
+        assert!(matches!(client.begin::<Value>("x", &()).unwrap_err(), Error::Died { .. }));
+    }
 
     fn client(who: &str, handle: impl Fn() -> Result<Value> + Send + Sync + 'static) -> Client {
         let (ours, theirs) = UnixStream::pair().unwrap();
@@ -345,8 +370,12 @@ mod tests {
     fn a_death_keeps_its_kind_on_its_way() {
         let died = || Err(Error::died("worker 1, process 9, ended with signal: 9"));
         let error = together([client("host a", closed), client("host b", died)], &|| Ok(())).unwrap_err();
-        assert!(is_death(&error), "{error:?}");
+        assert!(error.is_loss_of_process(), "{error:?}");
         assert_eq!(error.to_string(), "host b: worker 1, process 9, ended with signal: 9");
+        let silent = || Err(Error::silent("worker: does not answer any more, for 15 s"));
+        let error = together([client("host a", closed), client("host b", silent)], &|| Ok(())).unwrap_err();
+        assert!(error.is_silence() && error.exit_code() == 4, "{error:?}");
+        assert_eq!(error.to_string(), "host b: worker: does not answer any more, for 15 s");
     }
 
     #[test]

@@ -48,6 +48,9 @@ pub struct Failure {
     /// How near it is to the cause of what failed with it.
     #[serde(default, rename = "standing")]
     pub origin: FailureOrigin,
+    /// Whether a process that is lost has not ended, and answers no more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub silent: bool,
     /// The size of the messages that were on their way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_bytes: Option<u64>,
@@ -60,6 +63,7 @@ impl From<&Error> for Failure {
             message: chain(error.cause()),
             data: error.hint().map(String::from),
             origin: error.origin(),
+            silent: error.is_silence(),
             message_bytes: error.message_bytes(),
         }
     }
@@ -76,6 +80,7 @@ impl Failure {
             None => (who, self.message.clone()),
         };
         let error = match (self.origin, self.code) {
+            (FailureOrigin::Death, _) if self.silent => Error::silent(format!("{who}: {message}")),
             (FailureOrigin::Death, code) => {
                 Error::Died { what: format!("{who}: {message}"), limit: (code == 3).then_some(hint) }
             }

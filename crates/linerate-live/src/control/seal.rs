@@ -349,6 +349,12 @@ pub struct Sealer {
 }
 
 impl Sealer {
+    /// How long one write waits at most.
+    pub fn limit(&self, limit: Duration) {
+        // Of a socket that is gone the next write tells.
+        let _ = self.stream.set_write_timeout(Some(limit));
+    }
+
     /// Sends what is sealed; without the lock, so that what comes is opened meanwhile.
     fn send(&mut self, seal: impl FnOnce(&mut Connection) -> io::Result<usize>) -> io::Result<usize> {
         let mut sealed = Vec::new();

@@ -2,6 +2,7 @@
 //! what must be called by one thread.
 
 use super::message::{Answer, Failure, Request};
+use super::pulse::ALIVE;
 use super::read_line;
 use crate::{Error, Result};
 use linerate_sys::thread;
@@ -19,6 +20,13 @@ where
     let writer = Arc::new(Mutex::new(writer));
     let handle = Arc::new(handle);
     while let Some(request) = read_request(&mut reader)? {
+        if let (ALIVE, Some(id)) = (request.method.as_str(), request.id) {
+            // At once, whatever is under way.
+            if let Ok(mut writer) = writer.lock() {
+                write(&mut *writer, &answer(id, Ok(Value::Null)));
+            }
+            continue;
+        }
         let Some(id) = request.id else {
             // It takes no time, and is over before the next request begins.
             answered(request, |method, params| handle(method, params));

@@ -5,13 +5,14 @@
 //! for the other end of a connection that will not speak again.
 
 use super::host_settings::{HostSettings, LEASE};
+use super::predecessor;
 use super::protocol::{
     CalibrateRequest, CloseRequest, Hello, HelloRequest, HostSettingsRequest, JoinRequest, Joined,
     LinksRequest, ListenRequest, OfferRequest, PROTOCOL, PartAnswer, TrialAnswer, TrialRequest, WorkerPart,
 };
 use super::worker::{SECRET, answer, lock, read};
 use crate::calibration;
-use crate::control::{Call, Client, Notifier, gather, serve};
+use crate::control::{ANSWERED_IN, Call, Client, Limit, Notifier, Wait, gather, serve};
 use crate::lab::{FilterOrder, HostFilter, HostPort, refused_filters};
 use crate::observer::{self, Seen, Site, Watch, Watched, reassembly};
 use crate::plan::HostAddress;
@@ -99,6 +100,8 @@ struct Agent {
     /// What workers are told of the application that they play now.
     orders: Mutex<Vec<(u32, Order)>>,
     workers: Vec<Mutex<Client>>,
+    /// How many want sessions closed: who waits for a worker meanwhile asks it whether it is there.
+    closing: AtomicUsize,
     /// Each worker, also while a trial is waited for.
     notifiers: Vec<Notifier>,
     /// They end with the agent.
@@ -144,6 +147,7 @@ impl Agent {
             never_settles: AtomicBool::new(false),
             orders: Mutex::default(),
             workers,
+            closing: AtomicUsize::new(0),
             notifiers,
             children,
             transfers: Transfers::default(),
@@ -162,7 +166,12 @@ impl Agent {
 
     fn answer(&self, method: &str, params: Value) -> Result<Value> {
         match method {
-            "hello" => answer(self.hello(&read(params)?)),
+            "hello" => {
+                let request: HelloRequest = read(params)?;
+                let base = lock(&self.settings)?.base().to_owned();
+                predecessor::end(&request.after, &base)?;
+                answer(self.hello(&request))
+            }
             "offer" => {
                 let request: OfferRequest = read(params)?;
                 self.relay::<Value>(request.worker, method, &request)
@@ -177,8 +186,11 @@ impl Agent {
                 answer(joined)
             }
             "close" => {
-                self.close(&read(params)?)?;
-                Ok(Value::Null)
+                let request = read(params)?;
+                self.closing.fetch_add(1, Ordering::Relaxed);
+                let closed = self.close(&request);
+                self.closing.fetch_sub(1, Ordering::Relaxed);
+                closed.map(|()| Value::Null)
             }
             "trial" => answer(self.trial(&read(params)?)?),
             "listen" => {
@@ -262,6 +274,7 @@ impl Agent {
         Hello {
             protocol: PROTOCOL.into(),
             version: env!("CARGO_PKG_VERSION").into(),
+            process: predecessor::own_name(),
             machine: observer::machine_id(),
             cpus: self.cpus.clone(),
             reached_at: self.reached.clone().map(|(at, _)| at),
@@ -367,7 +380,10 @@ impl Agent {
             calls.push((place, worker.begin("trial", &request)?));
         }
         let mut workers: Vec<&mut Client> = workers.iter_mut().map(|worker| &mut **worker).collect();
-        let answers = gather(&mut workers, calls, WORKER_LIMIT, &|| self.check());
+        // Nobody is asked anything while it measures: until its time is over, or the other end has given up.
+        let limit = Limit::expected(WORKER_LIMIT, Duration::from_nanos(request.limit_ns));
+        let wait = Wait::new(limit).hurried_by(&self.closing);
+        let answers = gather(&mut workers, calls, wait, &|| self.check());
         let answers = answers.map_err(|error| self.at_its_stages(error, None))?;
         // Who ends from here on is not at it any more.
         lock(&self.orders)?.clear();
@@ -399,11 +415,14 @@ fn welcome(listener: &UnixListener, secret: &str, worker: &ChildProcess) -> Resu
         let Ok((stream, _)) = listener.accept() else {
             continue;
         };
-        stream.set_nonblocking(false).map_err(|e| Error::io("fcntl", "worker socket", e))?;
+        let prepared =
+            stream.set_nonblocking(false).and_then(|()| stream.set_write_timeout(Some(ANSWERED_IN)));
+        prepared.map_err(|e| Error::io("prepare", "worker socket", e))?;
         let reader = stream.try_clone().map_err(|e| Error::io("dup", "worker", e))?;
         if let Some(reader) = presented(reader, secret) {
             let witness = worker.clone();
-            return Ok(Client::new("worker", reader, stream)?.with_post_mortem(move || witness.verdict()));
+            let client = Client::new("worker", reader, stream)?.attended();
+            return Ok(client.with_post_mortem(move || witness.verdict()));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A host of the run, as the controller sees it: its agent, its address, its facts.
 
+use super::greeting::{GREETS, HELLO, greets_again};
 use super::host_settings::{Became, PutBack};
 use super::identity::{Said, is_restarted};
 use super::launch::{self, LaunchAccess};
@@ -7,9 +8,9 @@ use super::lost::{LEAST_OF_MANY, without_lost};
 use super::protocol::{Hello, HelloRequest, HostSettingsRequest, LinksRequest, ListenRequest, PROTOCOL};
 use super::ssh::{Program, RemoteFolder, Ssh, Told, provide_all};
 use super::standing_filter::StandingFilter;
-use super::started::{Lifeline, Started};
+use super::started::{LAB, LOCAL, Lifeline, Started, answers_in, is_here};
 use super::way::{Proxied, Standing, past_proxies, past_tunnels};
-use crate::control::{Call, Check, Client};
+use crate::control::{Call, Check, Client, gather_each};
 use crate::lab::{Lab, VirtualHost, journal};
 use crate::plan::{Coalescing, HostAddress, HostId, LinkSettings, Plan, Setting, Suite, Target};
 use crate::record::{Granted, HostFacts, WireAudit};
@@ -17,13 +18,11 @@ use crate::vocabulary::{Family, LINK_COALESCE, LINK_COALESCE_FRAMES, Place, Rung
 use crate::{Error, Result};
 use linerate_sys::child::ChildProcess;
 use linerate_sys::spawn;
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::{Duration, Instant};
-
-/// How long an agent may take to answer `hello`: it reads all of its host's environment.
-const HELLO: Duration = Duration::from_secs(60);
+use std::time::Instant;
 
 /// What is needed to reach hosts.
 #[derive(Debug, Clone)]
@@ -60,6 +59,10 @@ pub struct Host {
     further: Vec<HostAddress>,
     /// Whether it was started anew, and no step has told so yet.
     pub restarted: bool,
+    /// How many of its agents ended before their time, or answered no more, since something was measured with it.
+    pub lost_agents: u32,
+    /// Its agent's process, as it finds itself.
+    process: String,
     /// The connection to its agent.
     pub client: Client,
     /// Ends when its standard input closes with the client, which is dropped before.
@@ -220,15 +223,17 @@ impl Hosts {
             (_, None) => return Err(Error::peer(id.to_string(), "has no lab", "")),
         };
         let Started { mut client, agent, .. } = started;
-        let request = HelloRequest { settings: plan.to_try() };
-        let hello: Hello = client.call("hello", &request, HELLO, &|| asked(stop))?;
+        let after = self.all[index].process.clone();
+        let request = HelloRequest { settings: plan.to_try(), after };
+        let hello: Hello = client.call("hello", &request, greets_again(until), &|| asked(stop))?;
         let host = &mut self.all[index];
         let before = Said { machine: &host.facts.machine, environment: &host.facts.environment };
         let now = Said { machine: &hello.machine, environment: &hello.environment };
         host.restarted |= is_restarted(id, &before, &now)?;
         host.facts.machine = hello.machine;
-        let agent = agent.after(&host.agent);
-        (host.client, host.agent) = (client, agent);
+        let (agent, client) =
+            (agent.after(&host.agent), client.answering_in(answers_in(&host.facts.reached, plan)));
+        (host.client, host.agent, host.process) = (client, agent, hello.process);
         self.filter = StandingFilter::unsure();
         Ok(())
     }
@@ -347,7 +352,7 @@ fn in_lab(id: HostId, lab: &Lab, means: &HostAccess) -> Result<Started> {
     let host: &VirtualHost = &lab.hosts()[usize::from(id.0)];
     let mut command = host.command(&means.program);
     command.arg("agent");
-    let started = Started::new(id, "lab".into(), AGENT, command)?;
+    let started = Started::new(id, LAB.into(), AGENT, command)?;
     Ok(Started {
         address: Some(host.address.into()),
         address6: host.address6.map(HostAddress::from),
@@ -377,7 +382,7 @@ fn by_ssh(
             let mut local = Command::new(&means.program);
             spawn::tie_to_parent(local.arg("agent"));
             journal::mark(&mut local);
-            return Started::new(*id, "local".into(), AGENT, local);
+            return Started::new(*id, LOCAL.into(), AGENT, local);
         };
         let ((ssh, _), copy) = copies.next().ok_or(Error::Interrupted)?;
         Started::new(*id, format!("ssh://{host}"), "its ssh", ssh.agent(&copy?))
@@ -387,17 +392,25 @@ fn by_ssh(
 
 /// Asks all agents at once, because each takes a moment to read its host.
 fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec<(HostId, Result<Host>)>> {
-    let request = HelloRequest { settings: plan.to_try() };
+    let request = HelloRequest { settings: plan.to_try(), ..HelloRequest::default() };
     let begun: Vec<Result<Call<Hello>>> =
         started.iter_mut().map(|started| started.client.begin("hello", &request)).collect();
     let crosses = crosses_network(plan);
     // They think beside each other.
-    let deadline = Instant::now() + HELLO;
+    let (mut calls, mut refused) = (Vec::new(), BTreeMap::new());
+    for (place, call) in begun.into_iter().enumerate() {
+        match call {
+            Ok(call) => calls.push(vec![(place, call)]),
+            Err(error) => _ = refused.insert(place, error),
+        }
+    }
+    let mut clients: Vec<&mut Client> = started.iter_mut().map(|started| &mut started.client).collect();
+    let mut came = gather_each(&mut clients, calls, GREETS, check).into_iter();
+    check()?;
     let mut hellos = Vec::new();
-    for (started, call) in started.iter_mut().zip(begun) {
-        let limit = deadline.saturating_duration_since(Instant::now());
-        let hello = call.and_then(|call| started.client.finish(call, limit, check));
-        check()?;
+    for (place, started) in started.iter().enumerate() {
+        let hello = refused.remove(&place).map_or_else(|| came.next().unwrap_or(Ok(Vec::new())), Err);
+        let hello = hello.and_then(|mut hello| hello.pop().ok_or(Error::Interrupted));
         hellos.push(hello.and_then(|hello| spoken(started, hello, !crosses)));
     }
     // The host that was not reached by ssh is known by the address from which it reached the other.
@@ -434,7 +447,7 @@ fn crosses_network(plan: &Plan) -> bool {
 fn spoken(started: &Started, hello: Hello, stays_within: bool) -> Result<Hello> {
     let id = started.id;
     if hello.protocol == PROTOCOL {
-        let is_here = ["local", "lab"].contains(&started.reached.as_str());
+        let is_here = is_here(&started.reached);
         past_proxies(id, &hello.environment, Proxied { is_here, stays_within })?;
         return Ok(hello);
     }
@@ -470,10 +483,23 @@ fn host(started: Started, hello: Hello, address: HostAddress, plan: &Plan) -> Ho
         environment: hello.environment,
     };
     let Started { further, client, agent, .. } = started;
-    Host { facts, address, address6, further, restarted: false, client, agent }
+    let client = client.answering_in(answers_in(&facts.reached, plan));
+    let (restarted, lost_agents, process) = (false, 0, hello.process);
+    Host { facts, address, address6, further, restarted, lost_agents, process, client, agent }
 }
 
 impl Host {
+    /// Whether its agent has ended, or answers no more.
+    pub fn has_lost_agent(&mut self) -> bool {
+        self.client.is_silent() || self.agent.verdict().is_some()
+    }
+
+    /// Ends its agent before there is another one, or none.
+    pub fn end_agent(&self) {
+        self.client.end();
+        self.agent.end();
+    }
+
     /// The address at which an end of a rung stands on this host.
     pub fn end_of(&self, rung: &Rung) -> Option<HostAddress> {
         match (rung.place, rung.family) {

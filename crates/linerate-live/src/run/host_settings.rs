@@ -10,7 +10,7 @@ mod queue;
 mod tuner;
 mod wanted;
 
-pub use journal::{Became, PutBack, undo};
+pub use journal::{Became, PutBack, has_journal, undo};
 
 use crate::plan::{HostAddress, Setting};
 use crate::record::Granted;
@@ -79,6 +79,11 @@ impl HostSettings {
             left: Vec::new(),
             heard: Instant::now(),
         }
+    }
+
+    /// Where its journal is to be.
+    pub fn base(&self) -> &Path {
+        &self.base
     }
 
     /// Of a lab's host the kernel puts everything back: it goes with the lab.

@@ -16,7 +16,7 @@ use super::lost::LEAST_OF_MANY;
 use super::protocol::PROTOCOL;
 use super::ssh::{Reaching, Told};
 use super::started::{Slot, Started};
-use crate::control::{Check, Client};
+use crate::control::{ANSWERED_IN, Check, Client};
 use crate::plan::{HostId, Launched, Plan, PlannedHost};
 use crate::{Error, Result};
 use process::Launchers;
@@ -171,6 +171,7 @@ fn agent(
     launchers: &Launchers,
 ) -> Result<Started> {
     let Caller { greeting, opener, sealer, .. } = caller;
+    sealer.limit(ANSWERED_IN);
     let told = greeting.slot.as_deref().and_then(|slot| slot.split_once('/'));
     let [node, job] = [told.map(|(node, _)| node.to_owned()), told.map(|(_, job)| job.to_owned())];
     let slot = Slot { place, node, job };
@@ -179,7 +180,7 @@ fn agent(
     let launcher = launchers.process_of(place);
     let told = who.clone();
     let post_mortem = move || Some(launcher.last_words(&told).into());
-    let client = Client::new(who, opener, sealer)?.with_post_mortem(post_mortem);
+    let client = Client::new(who, opener, sealer)?.attended().with_post_mortem(post_mortem);
     Ok(Started::called_back(id, reached, client, (slot, launchers.handles())))
 }
 

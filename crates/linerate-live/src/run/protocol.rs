@@ -19,6 +19,9 @@ pub const PROTOCOL: &str = concat!("linerate.control/1 ", env!("CARGO_PKG_VERSIO
 pub struct HelloRequest {
     /// The values of knobs that the run will ask for: the host tries them.
     pub settings: Vec<Setting>,
+    /// The agent that the host had before, which is to end first; none of the first one.
+    #[serde(default)]
+    pub after: String,
 }
 
 /// What an agent says of itself.
@@ -28,6 +31,8 @@ pub struct Hello {
     pub protocol: String,
     /// The program's version.
     pub version: String,
+    /// Its process, by its number, its start, and where numbers mean the same.
+    pub process: String,
     /// Equal for hosts that share their CPUs.
     pub machine: String,
     /// The CPUs that may be used.

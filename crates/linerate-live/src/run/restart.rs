@@ -1,11 +1,11 @@
 //! What becomes of a run when a host's agent ends, or a worker of it: what was under way is lost, and the run is not,
 //! where the host still answers or does so again.
 
-use super::host::{Watch, asked};
+use super::Runner;
+use super::host::{Host, Watch, asked};
 use super::launch::cannot_again;
 use super::protocol::CloseRequest;
-use super::{PATIENCE, Runner};
-use crate::plan::Target;
+use crate::plan::{HostId, Target};
 use crate::record::Event;
 use crate::{Error, Result};
 use std::time::{Duration, Instant};
@@ -22,66 +22,80 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// How often the user is asked meanwhile.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Whether a process ended that can be started again. One that met a limit would meet it again.
-pub fn may_be_restarted(error: &Error) -> bool {
-    matches!(error.cause(), Error::Died { limit: None, .. })
-}
+/// So many agents of one host of many may be lost, with nothing measured between them: the next one would be too.
+const MOST_AGENTS: u32 = 3;
 
 impl Runner<'_> {
-    /// Whether a host of many hangs: it gets a new agent, or the others go on without it.
-    pub(super) fn is_one_of_many_silent(&self, error: &Error) -> bool {
-        self.plan.may_lose_hosts() && matches!(error.cause(), Error::Peer { .. })
+    /// Whether the run goes on after it: a process ended that can be started again, where one that met a limit would meet it again;
+    /// or one host of many is silent, or cannot say that it closed its sessions. That gets a new agent, or the others go on without it.
+    pub(super) fn may_go_on_after(&self, error: &Error) -> bool {
+        match error.cause() {
+            Error::Died { limit, .. } => limit.is_none(),
+            Error::Silent { .. } | Error::Peer { .. } => self.plan.may_lose_hosts(),
+            _ => false,
+        }
     }
 
-    /// Says with the first step after it that a host was started anew.
+    /// Says with the first step after it that a host was started anew. What an agent has measured speaks for its host.
     pub(super) fn tell_restarted(&mut self, events: &mut [Event]) {
         for record in events.iter_mut() {
             let Event::Step(record) = record else { continue };
-            for host in self.hosts.all.iter_mut().filter(|host| host.restarted) {
-                if let Some(delta) = record.hosts.iter_mut().find(|delta| delta.host == host.facts.host) {
+            for host in &mut self.hosts.all {
+                let own = record.hosts.iter_mut().find(|delta| delta.host == host.facts.host);
+                let Some(delta) = own else { continue };
+                host.lost_agents = 0;
+                if std::mem::take(&mut host.restarted) {
                     delta.counters.insert("host.restarts".into(), 1);
-                    host.restarted = false;
                 }
             }
         }
     }
 
     /// Gives every host that lost a process a new agent; all sessions are closed then. Where one does not come back, what
-    /// ended there is the error.
-    pub(super) fn restart(&mut self, death: Error) -> Result<()> {
+    /// ended there is the error. Says whether there was such a host.
+    pub(super) fn restart(&mut self, death: Error) -> Result<bool> {
         if self.hosts.has_lost_lab() {
             return Err(death);
         }
         self.open.clear();
-        let mut silent = Vec::new();
-        for index in 0..self.hosts.all.len() {
-            let request = CloseRequest { sessions: None };
-            let client = &mut self.hosts.all[index].client;
-            // An agent that lost a worker says so whatever it is asked.
-            match client.call::<()>("close", &request, 3 * PATIENCE, &|| asked(self.stop)) {
-                Ok(()) => {}
-                Err(Error::Interrupted) => return Err(Error::Interrupted),
-                Err(_) => silent.push(index),
-            }
-        }
+        let is_gone = |host: &mut Host| host.has_lost_agent().then_some(host.facts.host);
+        let fallen: Vec<HostId> = self.hosts.all.iter_mut().filter_map(is_gone).collect();
+        let mut lost = self.hosts.close(&CloseRequest { sessions: None }, &|| asked(self.stop));
+        asked(self.stop)?;
+        let is_any = !lost.is_empty();
         let mut gone = Vec::new();
         if let Target::Launched(launched) = &self.plan.target
-            && !silent.is_empty()
+            && is_any
         {
             if self.launcher_is_gone() {
                 return Err(death);
             }
             if !launched.starts_again() {
-                let cannot =
-                    || Error::Died { what: format!("{death}; {}", cannot_again(launched)), limit: None };
-                if !self.is_one_of_many_silent(&death) {
-                    return Err(cannot());
+                let cannot = |why: &Error| {
+                    let what = format!("{why}; {}", cannot_again(launched));
+                    Error::Died { what, limit: None }
+                };
+                // Where one has ended, its launcher ends them all.
+                if !self.plan.may_lose_hosts() || matches!(death.cause(), Error::Died { .. }) {
+                    return Err(cannot(&death));
                 }
-                gone.extend(std::mem::take(&mut silent).into_iter().map(|index| (index, cannot())));
+                gone.extend(std::mem::take(&mut lost).into_iter().map(|(index, why)| (index, cannot(&why))));
             }
         }
-        for index in silent {
-            match self.await_return(index, &death) {
+        for (index, why) in lost {
+            let host = &mut self.hosts.all[index];
+            // What was seen first tells more than that it closes nothing, of the host that it was seen of.
+            let is_its = death.is_loss_of_process() && fallen == [host.facts.host];
+            let why = if is_its { &death } else { &why };
+            // A worker that ended, and an end that closed late, may be what a library did, or a path: its agent is there.
+            host.lost_agents += u32::from(why.is_silence() || host.has_lost_agent());
+            host.end_agent();
+            if self.plan.may_lose_hosts() && host.lost_agents >= MOST_AGENTS {
+                let what = format!("{why}; it has lost {MOST_AGENTS} agents");
+                gone.push((index, Error::Died { what, limit: None }));
+                continue;
+            }
+            match self.await_return(index, why) {
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
                 Err(_) if self.launcher_is_gone() => return Err(death),
                 Err(error) => gone.push((index, error)),
@@ -92,11 +106,11 @@ impl Runner<'_> {
             self.hosts.go_on_without(index, self.plan, error)?;
         }
         self.watch = Watch::over(&self.hosts, self.stop);
-        Ok(())
+        Ok(is_any)
     }
 
     /// Starts an agent there as soon as that can be done.
-    fn await_return(&mut self, index: usize, death: &Error) -> Result<()> {
+    fn await_return(&mut self, index: usize, why: &Error) -> Result<()> {
         // The others wait meanwhile.
         let limit = if self.plan.may_lose_hosts() { RETURN_OF_MANY } else { RETURN };
         let deadline = Instant::now() + limit;
@@ -111,7 +125,7 @@ impl Runner<'_> {
                 // Which has its own way out.
                 Err(error) if matches!(error.cause(), Error::Limit { .. }) => return Err(error),
                 Err(error) => {
-                    let what = format!("{death}; it does not come back: {error}");
+                    let what = format!("{why}; it does not come back: {error}");
                     return Err(Error::Died { what, limit: None });
                 }
                 Ok(()) => return Ok(()),

@@ -82,7 +82,7 @@ pub fn may_be_cut(step: &Step) -> bool {
 
 /// What is on record of a step that failed between these hosts.
 pub fn failed(plan: &Plan, step: &Step, pairs: &Pairs, failure: &StepFailure, at_ns: u64) -> NotMeasured {
-    let StepFailure { error, session } = failure;
+    let StepFailure { error, session, .. } = failure;
     let with = plan.arm_name(step.case.arm).map_or(String::new(), |arm| format!(" with {arm}"));
     let what = match is_foreign(step) {
         true => format!("{error} (during {})", step.case),
@@ -105,12 +105,24 @@ pub struct StepFailure {
     pub error: Error,
     /// Whether a session could not be opened.
     pub session: bool,
+    /// What is on record of it already, in place of the whole step: the others' part of it was measured.
+    pub lines: Option<Vec<NotMeasured>>,
 }
 
 impl From<Error> for StepFailure {
     fn from(error: Error) -> StepFailure {
-        StepFailure { error, session: false }
+        StepFailure { error, session: false, lines: None }
     }
+}
+
+/// How a step ends of which these parts fell with agents that are silent: as the first of them, with what is on record of each.
+pub fn fallen(silent: Vec<StepFailure>) -> std::result::Result<(), StepFailure> {
+    let mut silent = silent.into_iter();
+    let Some(first) = silent.next() else { return Ok(()) };
+    Err(silent.fold(first, |mut first, other| {
+        first.lines.get_or_insert_default().extend(other.lines.into_iter().flatten());
+        first
+    }))
 }
 
 /// The hosts of each part of a step that has an outcome of its own: a pair where the step's are disjoint and nothing

@@ -2,7 +2,7 @@
 
 use super::host::Host;
 use super::{PATIENCE, Runner};
-use crate::control::Call;
+use crate::control::{Call, Client, Wait};
 use crate::record::{Transfer, TransferEnd};
 use crate::transport::{Offer, Spec};
 use crate::workload::tool::{Bench, Files, Took, Tool};
@@ -243,7 +243,14 @@ impl Runner<'_> {
         }
         let (begun, mut asked) = (Instant::now(), Instant::now());
         let mut are_well = [false; 2];
+        let mut wait = Wait::new(DISK);
         loop {
+            let mut clients: Vec<&mut Client> =
+                self.hosts.all.iter_mut().map(|host| &mut host.client).collect();
+            let waited_for = calls.iter().zip(are_well).filter(|(_, is_well)| !is_well);
+            if let Some(silent) = wait.attend(&mut clients, waited_for.map(|((end, _), _)| *end)).first() {
+                return Err(clients[*silent].silent());
+            }
             // Who receives is the last to be done: that answer is not waited for a moment longer than it takes.
             let waits = [if are_well[1] { LOOK } else { Duration::ZERO }, LOOK];
             for at in [1, 0] {

@@ -1,15 +1,16 @@
 //! One step's trial on all its hosts: asked at once, and gathered for each part that has an outcome of its own.
 
+use super::ask::Unclosed;
 use super::protocol::{TrialAnswer, TrialRequest};
 use super::step::{StepFailure, failed, order, outcomes, parts, step_sessions};
-use super::{PATIENCE, Runner, StepResult, crossing};
+use super::{PATIENCE, Runner, crossing};
 use crate::Result;
-use crate::control::Call;
+use crate::control::{Call, Limit};
 use crate::plan::{Block, Case, HostId, Step};
 use crate::record::{Event, HostDelta};
 use crate::workload::application::Order;
 use crate::workload::tool::play::longest;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// What hosts answered to a trial.
@@ -35,16 +36,16 @@ impl Runner<'_> {
     pub(super) fn trial(&mut self, step: &Step) -> Result<Vec<Result<Answers>>> {
         let lead_ns = step.beside.as_ref().map_or(0, |load| load.lead_ns);
         let patience = Duration::from_nanos(step.patience_ns);
-        let mut limit =
-            Duration::from_nanos(step.predicted_ns) * 10 + Duration::from_nanos(lead_ns) + patience;
+        let (predicted, lead) = (Duration::from_nanos(step.predicted_ns), Duration::from_nanos(lead_ns));
+        let mut limit = predicted * 10 + lead + patience;
         if step.case.pattern.entry().is_single {
             // A message is a whole file, of which nothing may be known yet.
             limit += step.blocks.iter().map(|block| longest(block.bytes())).sum::<Duration>();
         }
         limit += preparation(&step.case, &step.blocks);
         let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-        // The ends' own limits come first: they know what hangs.
-        let limit = limit + 5 * PATIENCE;
+        // The ends' own limits come first: they know what hangs. Nobody is asked anything while it should measure.
+        let limit = Limit::expected(limit + 5 * PATIENCE, predicted + lead);
         let mut calls: BTreeMap<HostId, (usize, Call<TrialAnswer>)> = BTreeMap::new();
         for index in 0..self.hosts.all.len() {
             let host = &mut self.hosts.all[index];
@@ -59,29 +60,51 @@ impl Runner<'_> {
                 calls.insert(id, (index, host.client.begin("trial", &request)?));
             }
         }
-        let answers = outcomes(step).into_iter().map(|hosts| {
-            let calls = hosts.iter().filter_map(|host| calls.remove(host)).collect();
-            Ok(hosts.into_iter().zip(self.gather(calls, limit)?).collect())
-        });
-        Ok(answers.collect())
+        let parts = outcomes(step);
+        let calls = parts.iter().map(|hosts| hosts.iter().filter_map(|host| calls.remove(host)).collect());
+        let answers = self.gather_each(calls.collect(), limit);
+        let answered = |(hosts, answers): (BTreeSet<HostId>, Result<Vec<TrialAnswer>>)| {
+            Ok(hosts.into_iter().zip(answers?).collect())
+        };
+        Ok(parts.into_iter().zip(answers).map(answered).collect())
     }
 
-    /// A part of a step failed: the others go on without it, where there are others.
+    /// A part of a step failed: the others go on without it, where there are others. One that fell with an agent that is silent is
+    /// given back: what is on record of it depends on what becomes of that.
     pub(super) fn leave(
         &mut self,
         step: &Step,
         nth: u32,
         failure: StepFailure,
         came: &mut Vec<Event>,
-    ) -> StepResult {
+    ) -> std::result::Result<Option<StepFailure>, StepFailure> {
         if outcomes(step).len() < 2 || failure.error.ends_the_run() {
             return Err(failure);
         }
-        let sessions = step_sessions(step).into_iter().filter(|step_session| step_session.pair == nth);
-        self.end_failed(step, sessions.collect(), &failure.error)?;
         let pairs = step.case.pairs.apart().into_iter().nth(nth as usize).unwrap_or_default();
-        came.push(Event::NotMeasured(failed(self.plan, step, &pairs, &failure, self.elapsed_ns())));
-        Ok(())
+        let at_ns = self.elapsed_ns();
+        let line = |failure: &StepFailure| failed(self.plan, step, &pairs, failure, at_ns);
+        if failure.error.is_silence() {
+            let lines = Some(vec![line(&failure)]);
+            return Ok(Some(StepFailure { lines, ..failure }));
+        }
+        let sessions = step_sessions(step).into_iter().filter(|step_session| step_session.pair == nth);
+        let ended = self.end_failed(step, sessions.collect(), &failure.error);
+        let Err(Unclosed { error, silent }) = ended else {
+            came.push(Event::NotMeasured(line(&failure)));
+            return Ok(None);
+        };
+        let silence = StepFailure::from(error);
+        if !silence.error.is_silence() {
+            return Err(silence);
+        }
+        // Who is silent may be an end of this part, whose other one gave up first, or somebody else.
+        if silent.iter().any(|host| pairs.has(*host)) {
+            let lines = Some(vec![line(&silence)]);
+            return Ok(Some(StepFailure { lines, ..silence }));
+        }
+        came.push(Event::NotMeasured(line(&failure)));
+        Ok(Some(StepFailure { lines: Some(Vec::new()), ..silence }))
     }
 
     /// Where too little did, the counters are read once more when they must have it.

@@ -44,6 +44,9 @@ pub struct NotMeasured {
     /// Whether it is the host itself that is not reached, or gone for good: nothing is measured with it from then on.
     #[serde(default, skip_serializing_if = "is_not")]
     pub lost: bool,
+    /// Whether it fell with a process of ours that ended or did not answer any more: that says nothing of the network.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub process: bool,
 }
 
 /// What is said before the name of a host that is lost.
@@ -157,6 +160,11 @@ impl NotMeasured {
     pub fn lost_host(&self) -> Option<HostId> {
         let is_of_step = self.after_steps.is_some() || self.case.is_some();
         self.host.filter(|_| self.lost || (self.reason.kind == ReasonKind::Failed && !is_of_step))
+    }
+
+    /// Whether it is no failure of what was measured: a process of ours ended or did not answer, or its host is gone.
+    pub fn fell_with_host(&self) -> bool {
+        self.process || self.lost
     }
 
     /// Whether this case failed on the way, or messages of some sizes of it.

@@ -12,7 +12,7 @@ use std::time::Instant;
 const MOST_MEMORY: u64 = 512 << 20;
 const MOST_RECORDED: usize = 50_000_000;
 
-fn cluster(hosts: u32, rounds: u32) -> Plan {
+pub(super) fn cluster(hosts: u32, rounds: u32) -> Plan {
     plan(|plan| {
         plan.hosts = PlannedHost::first(hosts);
         plan.profile.trial_ns = 400_000_000;

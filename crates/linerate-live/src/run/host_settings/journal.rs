@@ -168,6 +168,11 @@ pub fn undo(base: &Path, also_kept: bool) -> Result<(Vec<PutBack>, Vec<String>)>
     Ok((told, notes))
 }
 
+/// Whether there is a journal of the process that is called so: it lives, or what it set is not put back.
+pub fn has_journal(base: &Path, process: &str) -> bool {
+    base.join("settings").join(process).exists()
+}
+
 /// Puts back what one journal tells of; nothing of one whose process lives, or of another namespace.
 fn of_one(path: &Path, name: &str, is_kept: bool) -> std::result::Result<Vec<PutBack>, String> {
     let Some((pid, start)) = named(name) else { return Ok(Vec::new()) };

@@ -285,7 +285,7 @@ fn one(
             row.of.took_ns.push(took.wall_ns);
             row.of.cpu_ns.push(took.cpu_ns);
         }
-        Err(error) if error.ends_the_run() || matches!(error.cause(), Error::Died { .. }) => {
+        Err(error) if error.ends_the_run() || error.is_loss_of_process() => {
             return Err(error);
         }
         // It was ended in a race; what it took before stays.

@@ -1,0 +1,79 @@
+//! Agents that are stopped in mid-run: of many hosts they get new ones and all is measured, of two the run ends.
+
+use super::matrix_of;
+use crate::user::runs::{PROGRAM, await_condition, code, processes, recording, report};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// The agents of the run, those that were started first before the others.
+fn agents() -> Vec<u32> {
+    processes().into_iter().filter(|(_, role)| role == "agent").map(|(pid, _)| pid).collect()
+}
+
+fn stop(pid: u32) {
+    kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), Signal::STOP).unwrap();
+}
+
+/// Waits until so many lines of a kind are on record.
+fn await_lines(folder: &Path, kind: &str, count: usize) {
+    let mark = format!(r#""event":"{kind}""#);
+    await_condition(kind, || {
+        let paths = std::fs::read_dir(folder).unwrap().flatten().map(|file| file.path());
+        let mut recordings = paths.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+        recordings
+            .any(|path| std::fs::read_to_string(path).is_ok_and(|text| text.matches(&mark).count() >= count))
+    });
+}
+
+fn lines(folder: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(recording(folder)).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The hosts are known and nothing is measured yet: what is under way sizes the first round. Two are stopped at once.
+#[test]
+fn hosts_that_hang_before_the_first_round_are_measured() {
+    let folder = TempDir::new().unwrap();
+    let mut command = matrix_of(folder.path(), &["lab:hosts=6,rate=20Mb/s,wire=tbf", "--trial", "100ms"]);
+    let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    await_lines(folder.path(), "host", 6);
+    let stopped = [agents()[1], agents()[4]];
+    stopped.into_iter().for_each(stop);
+    assert_eq!(code(&mut run), Some(0), "nobody is named");
+    let lines = lines(folder.path());
+    let fallen: Vec<&Value> = lines.iter().filter(|line| line["process"] == true).collect();
+    let tells =
+        |line: &&Value| line["why"].as_str().is_some_and(|why| why.contains("does not answer any more"));
+    assert!(!fallen.is_empty() && fallen.iter().all(tells), "{fallen:#?}");
+    let probes = |line: &&Value| line["event"] == "trial" && line["why"] == "probe";
+    let after = fallen[0]["after_steps"].as_u64();
+    let beside = lines.iter().filter(probes).filter(|line| line["step"].as_u64() == after);
+    assert!(beside.count() > 0, "the other pairs of the same step are measured: {fallen:#?}");
+    let matrix = report(&recording(folder.path()))["matrix"].clone();
+    assert_eq!(matrix["cells"].as_array().unwrap().len(), 30, "{matrix:#}");
+    assert!(matrix["hosts"].as_array().unwrap().iter().all(|host| host["failed"].is_null()), "{matrix:#}");
+    assert!(processes().iter().all(|(pid, _)| !stopped.contains(pid)), "they are gone");
+}
+
+#[test]
+fn of_two_hosts_one_that_hangs_ends_the_run() {
+    let folder = TempDir::new().unwrap();
+    let mut command = Command::new(PROGRAM);
+    command.args(["run", "lab", "--quiet", "--no-page", "--profile", "quick", "--only", "network.tcp"]);
+    command.arg("--output").arg(folder.path()).env("LINERATE_STATE", folder.path().join("state"));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let run = command.spawn().unwrap();
+    await_lines(folder.path(), "trial", 1);
+    stop(agents()[1]);
+    let output = run.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{text}");
+    for part in ["(lab): does not answer any more, for 1", "see whether it is stopped"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert_eq!(lines(folder.path()).last().unwrap()["event"], "end", "the recording is whole");
+    assert!(agents().is_empty(), "nothing is left");
+}
