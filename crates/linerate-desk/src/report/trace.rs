@@ -123,22 +123,42 @@ pub(super) fn lines(of: &TraceOf) -> Vec<(String, String)> {
             time(clocked.middle_ns),
             signed_percent(of.sum_error()),
             percent(of.coverage()),
-            counted(of.exchanges as u64, "exchange"),
+            counted(of.exchanges as u64, if of.between > 0 { "stamped exchange" } else { "exchange" }),
             counted(of.lost_events, "lost event"),
         ),
     ));
-    if let (Some(tax), Some(untraced)) = (of.tax, of.untraced_ns) {
-        let said = format!(
-            "a traced round trip takes {} longer than the {} of one that is not",
-            interval(tax),
-            time(untraced.median)
-        );
-        lines.push(("tax".into(), said));
-    }
+    lines.extend(sample(of));
+    lines.extend(tax(of));
     if let Some(said) = tail(of) {
         lines.push(("tail".into(), said));
     }
     lines
+}
+
+/// What the numbers are of, where not every exchange is stamped.
+fn sample(of: &TraceOf) -> Option<(String, String)> {
+    let all = of.exchanges + of.between;
+    let said = format!(
+        "one of {} exchanges is stamped, {} of {}, whatever time it takes: stages, percentiles and the slowest 1 % are of these",
+        significant(all as f64 / of.exchanges as f64, 2),
+        of.exchanges,
+        all
+    );
+    (of.between > 0 && of.exchanges > 0).then(|| ("sample".into(), said))
+}
+
+/// What tracing costs.
+fn tax(of: &TraceOf) -> Option<(String, String)> {
+    let (tax, untraced) = (of.tax?, time(of.untraced_ns?.median));
+    let said = match of.stamped_tax.filter(|_| of.between > 0) {
+        None => format!("a traced round trip takes {} longer than the {untraced} of one that is not", interval(tax)),
+        Some(stamped) => format!(
+            "round trips take {} longer while they are traced than {untraced} while they are not; those that are stamped {}",
+            interval(tax),
+            interval(stamped)
+        ),
+    };
+    Some(("tax".into(), said))
 }
 
 pub(super) fn interval(tax: Estimate) -> String {

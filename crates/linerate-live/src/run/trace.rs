@@ -1,5 +1,7 @@
 //! Traces exchanges between the first two hosts of a run: block after block, without stamps and with them.
 
+mod sampling;
+
 use super::host_settings::is_of_host;
 use super::{PATIENCE, Runner};
 use crate::control::Call;
@@ -9,6 +11,7 @@ use crate::trace::{Answered, BlockRequest, MeetRequest, Met, OfferRequest, Playe
 use crate::transport::{Offer, Spec};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
+use sampling::{SAMPLED_BELOW, Sampling, by_place};
 use std::time::Duration;
 
 /// The rung whose links and packet filter the connection has.
@@ -28,6 +31,8 @@ pub struct TraceOrder {
     pub bytes: u64,
     /// Exchanges of a block.
     pub exchanges: u32,
+    /// Every so manyth is stamped, whichever it is; none leaves it to how long a round trip takes. `exchanges` are those that are.
+    pub every: Option<u32>,
     /// Pairs of blocks for each way of waiting.
     pub blocks: u32,
     /// The highest level that is wanted.
@@ -74,10 +79,13 @@ impl Runner<'_> {
             blocks: Vec::new(),
         };
         let all = order.blocks * order.waits.len() as u32;
+        let is_sampled = trace.hosts.iter().all(|host| host.level < SAMPLED_BELOW);
+        let usual = if is_sampled { order.every } else { order.every.or(Some(1)) };
+        let mut samples: Vec<Sampling> = order.waits.iter().map(|_| Sampling::new(usual)).collect();
         for round in 0..order.blocks {
-            for wait in &order.waits {
+            for (wait, sampling) in order.waits.iter().zip(&mut samples) {
                 told(trace.blocks.len() as u32, all);
-                trace.blocks.push(self.trace_pair(order, *wait, round, cpus)?);
+                trace.blocks.push(self.trace_pair(order, *wait, round, cpus, sampling)?);
             }
         }
         self.ask_both([Request::End, Request::End], ANSWERS)?;
@@ -113,23 +121,28 @@ impl Runner<'_> {
         wait: Wait,
         round: u32,
         cpus: [u32; 2],
+        sampling: &mut Sampling,
     ) -> Result<TraceBlock> {
         let mut block = TraceBlock { wait, ..TraceBlock::default() };
         for traced in [round % 2 == 1, round.is_multiple_of(2)] {
-            let [mut asking, mut answering] = self.trace_block(order, wait, traced, cpus)?;
+            let every = sampling.every();
+            let [mut asking, mut answering] = self.trace_block(order, wait, (traced, every), cpus)?;
             let lost = std::mem::take(&mut asking.lost);
             block.lost_exchanges += lost.len() as u64;
-            // What did not come back has no round trip, and no stages.
-            leave_out(&mut asking.round_trips_ns, &lost);
-            asking.side.leave_out(&lost);
-            answering.side.leave_out(&lost);
             match traced {
                 true => {
-                    block.traced_ns = asking.round_trips_ns;
+                    let (by_place, unseen) = by_place(&asking.round_trips_ns, &lost, every as usize);
+                    (block.traced_ns, block.between_ns) = by_place;
+                    asking.side.leave_out(&unseen);
+                    answering.side.leave_out(&unseen);
                     (block.asking, block.answering) = (asking.side, answering.side);
                     block.kept_awake = asking.kept_awake && answering.kept_awake;
                 }
-                false => block.untraced_ns = asking.round_trips_ns,
+                false => {
+                    leave_out(&mut asking.round_trips_ns, &lost);
+                    sampling.see(&asking.round_trips_ns);
+                    block.untraced_ns = asking.round_trips_ns;
+                }
             }
         }
         Ok(block)
@@ -139,15 +152,16 @@ impl Runner<'_> {
         &mut self,
         order: &TraceOrder,
         wait: Wait,
-        traced: bool,
+        (traced, every): (bool, u32),
         cpus: [u32; 2],
     ) -> Result<[Played; 2]> {
+        let exchanges = order.exchanges.saturating_mul(every);
         let request = |asks: bool, cpu: u32| {
-            let TraceOrder { bytes, exchanges, writes, .. } = *order;
-            Request::Block(BlockRequest { asks, bytes, exchanges, wait, traced, cpu, writes })
+            let TraceOrder { bytes, writes, .. } = *order;
+            Request::Block(BlockRequest { asks, bytes, exchanges, every, wait, traced, cpu, writes })
         };
         // Each exchange has a patience of its own: over a long path a block takes as many of its round trips.
-        let limit = ANSWERS + Duration::from_secs(u64::from(order.exchanges));
+        let limit = ANSWERS + Duration::from_secs(u64::from(exchanges));
         let requests = [request(true, cpus[ASKING]), request(false, cpus[ANSWERING])];
         let mut answers = self.ask_both(requests, limit)?.into_iter();
         let mut next = || match answers.next() {

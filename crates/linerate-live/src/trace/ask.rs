@@ -87,6 +87,9 @@ pub struct BlockRequest {
     pub bytes: u64,
     /// How many exchanges count.
     pub exchanges: u32,
+    /// Every so manyth of them is stamped.
+    #[serde(default)]
+    pub every: u32,
     /// How this end waits.
     pub wait: Wait,
     /// Whether stamps are taken.
@@ -124,6 +127,9 @@ pub struct StreamRequest {
     /// How often series are sampled.
     pub every_ns: u64,
 }
+
+/// Of so many exchanges one is stamped at least: what is made of all of them is one answer.
+const MOST_EVERY: u32 = 64;
 
 /// What came of it here.
 #[derive(Debug, Serialize, Deserialize)]
@@ -168,8 +174,13 @@ impl BlockRequest {
                 "try --writes 2",
             ));
         }
-        if self.exchanges == 0 || self.exchanges > most_exchanges {
-            let what = format!("{} exchanges are not traced in a block", self.exchanges);
+        if self.every > MOST_EVERY {
+            let what = format!("one of {} exchanges is not what a trace stamps", self.every);
+            return Err(Error::usage(what, format!("it stamps every {MOST_EVERY}th at least")));
+        }
+        let stamped = self.exchanges / self.every.max(1);
+        if stamped == 0 || stamped > most_exchanges {
+            let what = format!("{stamped} exchanges are not traced in a block");
             return Err(Error::usage(what, format!("at most {most_exchanges} are: take more blocks")));
         }
         Ok(())

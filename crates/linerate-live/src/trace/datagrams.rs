@@ -66,9 +66,9 @@ impl Ends<'_> {
         for exchange in 0..exchanges {
             self.number(message, exchange);
             let limit = self.limit(*longest);
-            probe.begin();
+            probe.begin(exchange as usize);
             let sent = probe.now();
-            self.send(message)?;
+            self.send(message, probe)?;
             if self.answered::<P, W>(room, exchange, limit, probe)? {
                 let returned = probe.now();
                 probe.asked(exchange as usize, sent, returned)?;
@@ -76,7 +76,7 @@ impl Ends<'_> {
                 let took = Duration::from_nanos(returned.saturating_sub(sent));
                 *longest = Some(longest.map_or(took, |longest| longest.max(took)));
             } else {
-                probe.lost(true)?;
+                probe.lost(exchange as usize, true)?;
                 lost.push(exchange);
                 if heard.elapsed() > self.patience {
                     return Err(ErrorKind::TimedOut.into());
@@ -98,13 +98,13 @@ impl Ends<'_> {
         while send_waiting(self.beside, &[READY])? == 0 {}
         let (mut next, mut heard) = (0, Instant::now());
         loop {
-            probe.begin();
+            probe.begin(next as usize);
             match self.next::<P, W>(room, LOOK, true, probe)? {
                 Came::Message(exchange) if exchange >= next && exchange < exchanges => {
                     self.number(message, exchange);
-                    let (returned, sent) = probe.between();
-                    self.send(message)?;
-                    (next..exchange).try_for_each(|_| probe.lost(false))?;
+                    let (returned, sent) = probe.between(exchange as usize);
+                    self.send(message, probe)?;
+                    (next..exchange).try_for_each(|lost| probe.lost(lost as usize, false))?;
                     probe.answered(exchange as usize, returned, sent)?;
                     (next, heard) = (exchange + 1, Instant::now());
                 }
@@ -115,7 +115,7 @@ impl Ends<'_> {
                 Came::Over => break,
             }
         }
-        (next..exchanges).try_for_each(|_| probe.lost(false))
+        (next..exchanges).try_for_each(|lost| probe.lost(lost as usize, false))
     }
 
     /// After how long an answer is lost.
@@ -132,9 +132,9 @@ impl Ends<'_> {
     }
 
     #[inline]
-    fn send(&self, message: &[u8]) -> io::Result<()> {
+    fn send<P: Probe>(&self, message: &[u8], probe: &mut P) -> io::Result<()> {
         loop {
-            match send_waiting(self.port, message) {
+            match probe.send(self.port, message) {
                 Ok(0) => {}
                 Ok(_) => return Ok(()),
                 // What an earlier one was answered with.
@@ -232,8 +232,10 @@ pub fn forget(port: &UdpSocket) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::probe::{Timed, Untraced};
+    use super::super::probe::Untraced;
+    use super::super::sample::Sample;
     use super::super::sleeping::{Polling, Sleeping};
+    use super::super::timed::Timed;
     use super::*;
     use std::net::TcpListener;
 
@@ -278,11 +280,11 @@ mod tests {
                 }
             });
             let answering = scope.spawn(move || {
-                let mut probe = Timed::new(6);
+                let mut probe = Timed::new(6, false, Sample::new(1), None);
                 let _ = ends[1].answer::<_, W>(&mut [1; 16], &mut [0; 16], 6, &mut probe);
                 probe.own().1.to_vec()
             });
-            let mut asking = Timed::new(6);
+            let mut asking = Timed::new(6, true, Sample::new(1), None);
             let mut longest = Some(Duration::from_millis(50));
             let lost = ends[0].ask::<_, W>(&mut [2; 16], &mut [0; 16], 6, &mut asking, &mut longest);
             let answered = answering.join().unwrap();

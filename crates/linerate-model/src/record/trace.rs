@@ -40,8 +40,11 @@ pub struct TraceBlock {
     pub kept_awake: bool,
     /// Round trips of the block that was not traced.
     pub untraced_ns: Vec<u64>,
-    /// Round trips of the one that was, by the program's own clock.
+    /// Of the one that was, round trips of the exchanges that were stamped, by the program's own clock.
     pub traced_ns: Vec<u64>,
+    /// Those of the others in between, by how far behind a stamped one they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub between_ns: Vec<Vec<u64>>,
     /// What the asking host saw.
     pub asking: TraceSide,
     /// What the answering one saw.

@@ -47,6 +47,7 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
     let order = TraceOrder {
         bytes: args.bytes,
         exchanges: args.exchanges,
+        every: args.every,
         blocks: args.blocks,
         // The tracepoints stamp the first packet of a message.
         level: if args.writes > 1 { 0 } else { args.level },

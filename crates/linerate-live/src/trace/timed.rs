@@ -1,0 +1,103 @@
+//! What is stamped beside exchanges whose tracepoints are seen (levels 1 and 2): the program's own times.
+
+use super::probe::{Probe, received};
+use super::sample::Sample;
+use crate::record::TraceSide;
+use linerate_sys::clock::monotonic_ns;
+use linerate_sys::tracer::{Switch, Ways};
+use std::io;
+use std::os::fd::AsFd;
+
+/// Level 1: the program's own stamps, by the clock of the tracepoints, which see the rest meanwhile.
+/// The others of a sample are left out there: their tracepoints are passed with a look at one word.
+pub struct Timed {
+    sent: Vec<u64>,
+    returned: Vec<u64>,
+    asks: bool,
+    sample: Sample,
+    /// None where all are stamped.
+    switch: Option<Switch>,
+    ways: Ways,
+}
+
+impl Timed {
+    /// Room for so many, of an end that asks or answers.
+    pub fn new(exchanges: usize, asks: bool, sample: Sample, switch: Option<Switch>) -> Timed {
+        let switch = switch.filter(|_| sample.leaves_out());
+        let room = || Vec::with_capacity(exchanges);
+        Timed { sent: room(), returned: room(), asks, sample, switch, ways: Ways::BOTH }
+    }
+
+    #[inline]
+    fn stamp(&mut self, ways: Ways) {
+        if let Some(switch) = self.switch.as_ref().filter(|_| ways != self.ways) {
+            switch.set(ways);
+            self.ways = ways;
+        }
+    }
+
+    /// This way, if the exchange is stamped.
+    #[inline]
+    fn of(&self, exchange: usize, ways: Ways) -> Ways {
+        if self.sample.has(exchange) { ways } else { Ways::NONE }
+    }
+
+    /// When each exchange's message was sent, and when what was received had come; 0 of one that was lost.
+    pub fn own(&self) -> (&[u64], &[u64]) {
+        (&self.sent, &self.returned)
+    }
+}
+
+impl Probe for Timed {
+    #[inline]
+    fn begin(&mut self, exchange: usize) {
+        // Who answers has said what of the next one is stamped before the one before was answered: it cannot come sooner.
+        if self.asks || exchange == 0 {
+            self.stamp(self.of(exchange, if self.asks { Ways::BOTH } else { Ways::IN }));
+        }
+    }
+
+    #[inline]
+    fn now(&self) -> u64 {
+        monotonic_ns()
+    }
+
+    #[inline]
+    fn between(&mut self, exchange: usize) -> (u64, u64) {
+        let returned = monotonic_ns();
+        // What goes out may do so when send() has returned, so the way out is open until the next one has come.
+        self.stamp(self.of(exchange, Ways::OUT).with(self.of(exchange + 1, Ways::IN)));
+        (returned, monotonic_ns())
+    }
+
+    #[inline]
+    fn receive(&mut self, socket: &impl AsFd, room: &mut [u8], waits: bool) -> io::Result<usize> {
+        received(socket, room, waits)
+    }
+
+    #[inline]
+    fn asked(&mut self, _: usize, sent: u64, returned: u64) -> io::Result<()> {
+        if self.asks {
+            self.stamp(Ways::NONE);
+        }
+        self.sent.push(sent);
+        self.returned.push(returned);
+        Ok(())
+    }
+
+    #[inline]
+    fn answered(&mut self, exchange: usize, returned: u64, sent: u64) -> io::Result<()> {
+        self.asked(exchange, sent, returned)
+    }
+
+    fn lost(&mut self, _: usize, _: bool) -> io::Result<()> {
+        self.sent.push(0);
+        self.returned.push(0);
+        Ok(())
+    }
+
+    fn end(&mut self, warm_up: usize, _: &mut TraceSide) -> io::Result<Vec<u64>> {
+        let times = self.sent.iter().zip(&self.returned).skip(warm_up);
+        Ok(times.map(|(sent, returned)| returned.saturating_sub(*sent)).collect())
+    }
+}
