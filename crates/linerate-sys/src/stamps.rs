@@ -286,7 +286,10 @@ mod tests {
             ids.contains(&(Passed::Transmitted, 9)) && ids.contains(&(Passed::Transmitted, 17)),
             "{ids:?}"
         );
-        assert!(ids.contains(&(Passed::Queued, 9)) && ids.iter().all(|(_, id)| [9, 17].contains(id)), "{ids:?}");
+        assert!(
+            ids.contains(&(Passed::Queued, 9)) && ids.iter().all(|(_, id)| [9, 17].contains(id)),
+            "{ids:?}"
+        );
         sender.write_all(&[0; 5]).unwrap();
         assert_eq!(next_sent(&sender).unwrap(), None);
     }

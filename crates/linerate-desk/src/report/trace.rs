@@ -151,7 +151,10 @@ fn sample(of: &TraceOf) -> Option<(String, String)> {
 fn tax(of: &TraceOf) -> Option<(String, String)> {
     let (tax, untraced) = (of.tax?, time(of.untraced_ns?.median));
     let said = match of.stamped_tax.filter(|_| of.between > 0) {
-        None => format!("a traced round trip takes {} longer than the {untraced} of one that is not", interval(tax)),
+        None => format!(
+            "a traced round trip takes {} longer than the {untraced} of one that is not",
+            interval(tax)
+        ),
         Some(stamped) => format!(
             "round trips take {} longer while they are traced than {untraced} while they are not; those that are stamped {}",
             interval(tax),

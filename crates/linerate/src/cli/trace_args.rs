@@ -10,8 +10,19 @@ use clap::ValueHint;
 use std::path::PathBuf;
 
 /// What a running program's messages have not.
-const OF_TARGETS: [&str; 11] =
-    ["target", "stream", "bytes", "exchanges", "every", "blocks", "wait", "writes", "datagrams", "set", "faults"];
+const OF_TARGETS: [&str; 11] = [
+    "target",
+    "stream",
+    "bytes",
+    "exchanges",
+    "every",
+    "blocks",
+    "wait",
+    "writes",
+    "datagrams",
+    "set",
+    "faults",
+];
 
 /// What a stream has not.
 const OF_EXCHANGES: [&str; 6] = ["bytes", "exchanges", "every", "wait", "writes", "datagrams"];

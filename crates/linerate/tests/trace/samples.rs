@@ -1,0 +1,43 @@
+//! A sample of the exchanges: which are stamped does not depend on their times, and the others are in the tax alone.
+
+use super::{SHORT, command, is_whole, number, traced};
+use tempfile::TempDir;
+
+/// One of three is stamped, and nothing that the others leave at the kernel's points is in it.
+#[test]
+fn a_sample_is_as_whole_as_all_are() {
+    let level_1 = u8::from(linerate_sys::probe::tracing().is_ok());
+    for level in 0..=level_1 {
+        let level = level.to_string();
+        for beside in [&[][..], &["--datagrams"]] {
+            let options = [&SHORT[..], &["--every", "3", "--level", &level], beside].concat();
+            let trace = traced("lab", &options);
+            is_whole(&trace, level.parse().unwrap());
+            for of in trace["waits"].as_array().unwrap() {
+                let lost = number(of, "lost_exchanges");
+                assert!(number(of, "exchanges") + lost >= 900.0, "{of}");
+                assert!((number(of, "between") - 1800.0).abs() <= lost, "{of}");
+                assert!(number(of, "stray_events") <= lost, "level {level}: {}", of["stray_events"]);
+                assert!(of["stamped_tax"]["median"].is_f64(), "{of}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_long_round_trip_is_stamped_each_time() {
+    let folder = TempDir::new().unwrap();
+    let options = ["--wait", "sleep", "--level", "0", "--exchanges", "20", "--blocks", "1", "-q"];
+    let text = |target: &str, more: &[&str]| {
+        let output = command(folder.path(), target).args(options).args(more).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let long = text("lab:delay=1ms", &[]);
+    assert!(long.contains("of 20 exchanges whole") && !long.contains("sample"), "{long}");
+    let sampled = text("lab:delay=1ms", &["--every", "2"]);
+    for part in
+        ["one of 2 exchanges is stamped, 20 of 40", "of 20 stamped exchanges whole", "those that are stamped"]
+    {
+        assert!(sampled.contains(part), "{part}: {sampled}");
+    }
+}
