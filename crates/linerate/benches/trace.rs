@@ -10,7 +10,7 @@
 
 use linerate::statistic::{Estimate, median};
 use linerate_sys::thread;
-use linerate_sys::tracer::{Tracer, Watched};
+use linerate_sys::tracer::{Stamping, Tracer, Watched, Ways};
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -193,6 +193,16 @@ fn ours(load: &mut dyn Load, tracer: &mut Tracer) -> Done<Block> {
     Ok(Block { took_ns, had, lost, by_then: had, seconds: begun.elapsed().as_secs_f64() })
 }
 
+/// Tied to its tracepoints, and told to stamp neither way.
+fn switched_off(load: &mut dyn Load, tracer: &mut Tracer) -> Done<Block> {
+    let switch = Stamping::switch(tracer).ok_or("no switch")?;
+    tracer.begin(watched(load.socket())?)?;
+    switch.set(Ways::NONE);
+    let took_ns = load.play()?;
+    let lost = tracer.end()?.1;
+    Ok(Block { took_ns, had: 0, lost, by_then: 0, seconds: 0.0 })
+}
+
 fn bpftrace(script: &str) -> Done<Child> {
     let mut command = Command::new("unshare");
     command.args(["-m", "sh", "-c", ALONE, "sh", script, &thread::current().number().to_string()]);
@@ -323,12 +333,13 @@ fn share_of(of: &[Block], without: &[Block]) -> String {
 fn exchanges(rounds: usize, there: u32, has_bpftrace: bool) -> Done<()> {
     let mut load = Exchanges::begin(there)?;
     let (mut least, mut whole) = (Tracer::load(&BEYOND[1..])?, Tracer::load(&[])?);
-    let [mut none, mut own, mut all, mut prints, mut sums] = [(); 5].map(|()| Vec::new());
+    let [mut none, mut own, mut all, mut off, mut prints, mut sums] = [(); 6].map(|()| Vec::new());
     alone(&mut load)?;
     for _ in 0..rounds {
         none.push(alone(&mut load)?);
         own.push(ours(&mut load, &mut least)?);
         all.push(ours(&mut load, &mut whole)?);
+        off.push(switched_off(&mut load, &mut whole)?);
         if has_bpftrace {
             prints.push(theirs(&mut load, PRINTS)?);
             sums.push(theirs(&mut load, SUMS)?);
@@ -345,9 +356,10 @@ fn exchanges(rounds: usize, there: u32, has_bpftrace: bool) -> Done<()> {
         told(name, of, &none, 2.0);
     }
     println!(
-        "% of a round trip: all eleven points of ours {}, its two {}",
+        "% of a round trip: all eleven points of ours {}, its two {}, all eleven switched off {}",
         share_of(&all, &none),
-        share_of(&own, &none)
+        share_of(&own, &none),
+        share_of(&off, &none)
     );
     for (name, of) in [("each time", &prints), ("a histogram", &sums)] {
         held_against(name, of, &own, &none);

@@ -5,7 +5,7 @@ pub const SAMPLED_BELOW: u8 = 2;
 
 /// Every so manyth exchange is stamped where stamps would show in the round trips: a prime, so that what comes back every few messages is
 /// not met each time or never.
-const EVERY: u32 = 7;
+const EVERY: u32 = 11;
 
 /// Of a round trip above this what both hosts' stamps take, some 2 µs, is below 3 %: nanoseconds.
 const LONG_NS: u64 = 100_000;
