@@ -3,21 +3,24 @@
 //!
 //!     cargo bench --bench trace [ROUNDS]
 //!
-//! Exchanges of 64 B over loopback, each end asleep on a CPU of its own. Blocks without a tracer, with ours and with bpftrace (Debian's)
-//! stand in turn, so that what drifts is in all alike; what a tracer costs is told from pairs. Then sends without a pause, one event each:
-//! how many a second are had, and how many are lost. It asks for root. Nothing here decides a test.
+//! Exchanges of 64 B over loopback, each end asleep until its message comes, on one CPU: what an interrupt from another one takes varies by
+//! more than what is asked. Blocks without a tracer, with ours and with bpftrace (Debian's) stand in turn, so that what drifts is in all
+//! alike; what a tracer costs is told from pairs. Then sends without a pause, one event each: how many a second are had, and how many are
+//! lost. Then what all points of ours take of a round trip, on one CPU and on two. It asks for root. Nothing here decides a test.
 #![allow(clippy::print_stdout, missing_docs)]
 
+#[path = "sides/bpftrace.rs"]
+mod bpftrace;
+
+use bpftrace::{EACH, PRINTS, SUMS, theirs};
 use linerate::statistic::{Estimate, median};
 use linerate_sys::thread;
 use linerate_sys::tracer::{Stamping, Tracer, Watched, Ways};
 use std::error::Error;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Instant;
 
 /// Exchanges of a block: their stamps fit into the room that ours has.
 const EXCHANGES: u32 = 10_000;
@@ -41,26 +44,6 @@ const BEYOND: [&str; 10] = [
     "sched_waking",
     "sched_switch",
 ];
-
-/// The script: `$1` is the thread. It prints each time, as ours keeps each.
-const PRINTS: &str = "
-tracepoint:tcp:tcp_sendmsg_locked /tid == $1/ { @sent = nsecs; printf(\"s\\n\"); }
-tracepoint:sched:sched_wakeup /args->pid == $1/ { printf(\"%llu\\n\", nsecs - @sent); }
-";
-
-/// The same, summed up in the kernel: one histogram of all that is left.
-const SUMS: &str = "
-tracepoint:tcp:tcp_sendmsg_locked /tid == $1/ { @sent = nsecs; }
-tracepoint:sched:sched_wakeup /args->pid == $1/ { @took = hist(nsecs - @sent); @woken = count(); }
-";
-
-/// Each send.
-const EACH: &str = "
-tracepoint:tcp:tcp_sendmsg_locked /tid == $1/ { printf(\"%llu\\n\", nsecs); }
-";
-
-/// Mounts what bpftrace reads, for it alone, and becomes it.
-const ALONE: &str = "mount -t tracefs tracefs /sys/kernel/tracing && mount -t debugfs debugfs /sys/kernel/debug; exec bpftrace -e \"$1\" \"$2\"";
 
 type Done<T> = Result<T, Box<dyn Error>>;
 
@@ -203,89 +186,6 @@ fn switched_off(load: &mut dyn Load, tracer: &mut Tracer) -> Done<Block> {
     Ok(Block { took_ns, had: 0, lost, by_then: 0, seconds: 0.0 })
 }
 
-fn bpftrace(script: &str) -> Done<Child> {
-    let mut command = Command::new("unshare");
-    command.args(["-m", "sh", "-c", ALONE, "sh", script, &thread::current().number().to_string()]);
-    // As many pages for each CPU as ours has room for in all.
-    command.env("BPFTRACE_PERF_RB_PAGES", "512").env("BPFTRACE_STRLEN", "16");
-    Ok(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?)
-}
-
-/// Events that came, and those that it says it lost.
-#[derive(Default)]
-struct Told {
-    had: AtomicU64,
-    lost: AtomicU64,
-}
-
-impl Told {
-    /// Events are its lines.
-    fn read(&self, lines: impl BufRead) {
-        for line in lines.lines().map_while(Result::ok) {
-            match line.strip_prefix("Lost ") {
-                Some(rest) => {
-                    let lost = rest.split(' ').next().and_then(|n| n.parse::<u64>().ok()).unwrap_or(1);
-                    self.lost.fetch_add(lost, Ordering::Relaxed);
-                }
-                None if line == "s" || line.parse::<u64>().is_ok() => {
-                    self.had.fetch_add(1, Ordering::Relaxed);
-                }
-                None => {}
-            }
-        }
-    }
-}
-
-/// What it prints is read by a thread, as its user's terminal would.
-fn theirs(load: &mut dyn Load, script: &str) -> Done<Block> {
-    let mut child = bpftrace(script)?;
-    let mut lines = BufReader::new(child.stdout.take().ok_or("no output")?);
-    let errors = BufReader::new(child.stderr.take().ok_or("no output")?);
-    let mut first = String::new();
-    lines.read_line(&mut first)?;
-    if !first.starts_with("Attaching") {
-        child.wait()?;
-        let said: Vec<String> = errors.lines().map_while(Result::ok).collect();
-        return Err(format!("bpftrace said: {first}{}", said.join(" ")).into());
-    }
-    let told = Arc::new(Told::default());
-    let readers = [Box::new(lines) as Box<dyn BufRead + Send>, Box::new(errors)].map(|lines| {
-        let told = Arc::clone(&told);
-        std::thread::spawn(move || told.read(lines))
-    });
-    // Until it is tied to its tracepoints.
-    std::thread::sleep(Duration::from_millis(700));
-    let begun = Instant::now();
-    let took_ns = load.play()?;
-    let played = begun.elapsed();
-    let (by_then, seconds) = match script.contains("printf") {
-        true => until_had(&told, begun, load.events()),
-        false => (0, 0.0),
-    };
-    Command::new("kill").args(["-INT", &child.id().to_string()]).status()?;
-    child.wait()?;
-    readers.into_iter().try_for_each(|reader| reader.join().map_err(|_| "a thread panicked"))?;
-    let had = told.had.load(Ordering::Relaxed);
-    let seconds = seconds.max(played.as_secs_f64());
-    Ok(Block { took_ns, had, lost: told.lost.load(Ordering::Relaxed), by_then, seconds })
-}
-
-/// How many were had when it was nineteen of twenty, for what is printed into a pipe comes in pieces; or when no more came.
-fn until_had(told: &Told, begun: Instant, events: u64) -> (u64, f64) {
-    const QUIET: Duration = Duration::from_millis(500);
-    let (mut last, mut moved) = (0, Instant::now());
-    loop {
-        let had = told.had.load(Ordering::Relaxed);
-        if had > last {
-            (last, moved) = (had, Instant::now());
-        }
-        if 20 * had >= 19 * events || moved.elapsed() > QUIET {
-            return (last, moved.duration_since(begun).as_secs_f64());
-        }
-        std::thread::sleep(Duration::from_micros(100));
-    }
-}
-
 fn interval(of: Estimate, digits: usize) -> String {
     match (of.low, of.high) {
         (Some(low), Some(high)) => format!("{:.digits$} [{low:.digits$}, {high:.digits$}]", of.median),
@@ -311,15 +211,17 @@ fn told(name: &str, of: &[Block], without: &[Block], events: f64) {
 fn held_against(name: &str, theirs: &[Block], ours: &[Block], without: &[Block]) {
     let all = || theirs.iter().zip(ours).zip(without);
     let cost = |one: &Block, none: &Block| one.took_ns - none.took_ns;
-    let costs =
-        Estimate::from_values(all().map(|((one, own), none)| cost(one, none) / cost(own, none).max(1.0)));
-    let rate = |one: &Block| one.by_then as f64 / one.seconds;
-    let rates = Estimate::from_values(
-        all().filter(|((one, _), _)| one.by_then > 0).map(|((one, own), _)| rate(own) / rate(one)),
-    );
-    if let Some(costs) = costs {
-        println!("bpftrace, {name}: {} times the cost of ours", interval(costs, 1));
+    let own = Estimate::from_values(ours.iter().zip(without).map(|(own, none)| cost(own, none)));
+    let costs = all().filter(|((_, own), none)| cost(own, none) > 0.0);
+    let costs = Estimate::from_values(costs.map(|((one, own), none)| cost(one, none) / cost(own, none)));
+    match costs.filter(|_| own.and_then(|own| own.low).is_some_and(|low| low > 0.0)) {
+        Some(costs) => println!("bpftrace, {name}: {} times the cost of ours", interval(costs, 1)),
+        None if theirs.is_empty() => {}
+        None => println!("bpftrace, {name}: cannot tell how many times the cost, for ours may be none"),
     }
+    let rate = |one: &Block| one.by_then as f64 / one.seconds;
+    let rates = all().filter(|((one, _), _)| one.by_then > 0);
+    let rates = Estimate::from_values(rates.map(|((one, own), _)| rate(own) / rate(one)));
     if let Some(rates) = rates {
         println!("bpftrace, {name}: of ours {} times as many events a second", interval(rates, 1));
     }
@@ -332,14 +234,12 @@ fn share_of(of: &[Block], without: &[Block]) -> String {
 
 fn exchanges(rounds: usize, there: u32, has_bpftrace: bool) -> Done<()> {
     let mut load = Exchanges::begin(there)?;
-    let (mut least, mut whole) = (Tracer::load(&BEYOND[1..])?, Tracer::load(&[])?);
-    let [mut none, mut own, mut all, mut off, mut prints, mut sums] = [(); 6].map(|()| Vec::new());
+    let mut least = Tracer::load(&BEYOND[1..])?;
+    let [mut none, mut own, mut prints, mut sums] = [(); 4].map(|()| Vec::new());
     alone(&mut load)?;
     for _ in 0..rounds {
         none.push(alone(&mut load)?);
         own.push(ours(&mut load, &mut least)?);
-        all.push(ours(&mut load, &mut whole)?);
-        off.push(switched_off(&mut load, &mut whole)?);
         if has_bpftrace {
             prints.push(theirs(&mut load, PRINTS)?);
             sums.push(theirs(&mut load, SUMS)?);
@@ -347,25 +247,35 @@ fn exchanges(rounds: usize, there: u32, has_bpftrace: bool) -> Done<()> {
     }
     let untraced = median(none.iter().map(|one| one.took_ns)).unwrap_or_default();
     println!(
-        "{rounds} rounds of {EXCHANGES} exchanges, untraced {:.1} µs; {EVENTS} events a block",
-        untraced / 1e3
+        "{rounds} rounds of {EXCHANGES} exchanges on one CPU, untraced {untraced:.0} ns; {EVENTS} events a block"
     );
-    for (name, of) in
-        [("ours, the same two", &own), ("bpftrace, each time", &prints), ("bpftrace, a histogram", &sums)]
-    {
+    let tracers = [("ours", &own), ("bpftrace, each time", &prints), ("bpftrace, a histogram", &sums)];
+    for (name, of) in tracers {
         told(name, of, &none, 2.0);
     }
-    println!(
-        "% of a round trip: all eleven points of ours {}, its two {}, all eleven switched off {}",
-        share_of(&all, &none),
-        share_of(&own, &none),
-        share_of(&off, &none)
-    );
     for (name, of) in [("each time", &prints), ("a histogram", &sums)] {
         held_against(name, of, &own, &none);
-        if !of.is_empty() {
-            println!("bpftrace, {name}: {} % of a round trip", share_of(of, &none));
-        }
+    }
+    Ok(())
+}
+
+/// What all points of ours cost, and what they cost while they are switched off: an entry into each program, and a look at one word.
+fn taxes(rounds: usize, there: u32, place: &str) -> Done<()> {
+    let mut load = Exchanges::begin(there)?;
+    let mut whole = Tracer::load(&[])?;
+    let [mut none, mut all, mut off] = [(); 3].map(|()| Vec::new());
+    alone(&mut load)?;
+    for _ in 0..rounds {
+        none.push(alone(&mut load)?);
+        all.push(ours(&mut load, &mut whole)?);
+        off.push(switched_off(&mut load, &mut whole)?);
+    }
+    let untraced = median(none.iter().map(|one| one.took_ns)).unwrap_or_default();
+    println!("{rounds} rounds of {EXCHANGES} exchanges on {place}, untraced {untraced:.0} ns");
+    for (name, of) in [("all eleven of ours", &all), ("these, switched off", &off)] {
+        let more = of.iter().zip(&none).map(|(one, none)| one.took_ns - none.took_ns);
+        let more = Estimate::from_values(more).map_or("nothing".into(), |more| interval(more, 0));
+        println!("{name:<24}{more} ns a round trip, {} %", share_of(of, &none));
     }
     Ok(())
 }
@@ -401,6 +311,8 @@ fn main() -> Done<()> {
     if !has_bpftrace {
         println!("bpftrace is not installed (Debian: bpftrace): only ours is told");
     }
-    exchanges(rounds, there, has_bpftrace)?;
-    sends(rounds, there, has_bpftrace)
+    exchanges(rounds, here, has_bpftrace)?;
+    sends(rounds, there, has_bpftrace)?;
+    taxes(2 * rounds, here, "one CPU")?;
+    taxes(2 * rounds, there, "two CPUs")
 }
