@@ -140,7 +140,7 @@ fn sample(of: &TraceOf) -> Option<(String, String)> {
     let all = of.exchanges + of.between;
     let said = format!(
         "one of {} exchanges is stamped, {} of {}, whatever time it takes: stages, percentiles and the slowest 1 % are of these",
-        significant(all as f64 / of.exchanges as f64, 2),
+        (all as f64 / of.exchanges as f64).round(),
         of.exchanges,
         all
     );
