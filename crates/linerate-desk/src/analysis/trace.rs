@@ -81,6 +81,8 @@ pub struct Clocked {
 pub struct TraceOf {
     /// How both ends waited.
     pub wait: Wait,
+    /// Every so manyth exchange of a block was stamped.
+    pub every: u32,
     /// Exchanges that were stamped.
     pub exchanges: usize,
     /// Exchanges of the same blocks that were not: they are in the tax and in no other number.
@@ -171,6 +173,7 @@ fn of_wait(trace: &Trace, wait: Wait, blocks: &[&TraceBlock], stepped_blocks: us
     let stages = stages(way.keys(), &wholes, &clocked, band, blocks.len());
     Some(TraceOf {
         wait,
+        every: blocks.first().map_or(1, |block| block.every.max(1)),
         exchanges: all.len(),
         between: blocks.iter().flat_map(|block| &block.between_ns).map(Vec::len).sum(),
         whole: wholes.len(),

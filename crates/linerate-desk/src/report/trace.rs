@@ -123,7 +123,7 @@ pub(super) fn lines(of: &TraceOf) -> Vec<(String, String)> {
             time(clocked.middle_ns),
             signed_percent(of.sum_error()),
             percent(of.coverage()),
-            counted(of.exchanges as u64, if of.between > 0 { "stamped exchange" } else { "exchange" }),
+            counted(of.exchanges as u64, if of.every > 1 { "stamped exchange" } else { "exchange" }),
             counted(of.lost_events, "lost event"),
         ),
     ));
@@ -140,17 +140,17 @@ fn sample(of: &TraceOf) -> Option<(String, String)> {
     let all = of.exchanges + of.between;
     let said = format!(
         "one of {} exchanges is stamped, {} of {}, whatever time it takes: stages, percentiles and the slowest 1 % are of these",
-        (all as f64 / of.exchanges as f64).round(),
+        of.every,
         of.exchanges,
         all
     );
-    (of.between > 0 && of.exchanges > 0).then(|| ("sample".into(), said))
+    (of.every > 1).then(|| ("sample".into(), said))
 }
 
 /// What tracing costs.
 fn tax(of: &TraceOf) -> Option<(String, String)> {
     let (tax, untraced) = (of.tax?, time(of.untraced_ns?.median));
-    let said = match of.stamped_tax.filter(|_| of.between > 0) {
+    let said = match of.stamped_tax.filter(|_| of.every > 1) {
         None => format!(
             "a traced round trip takes {} longer than the {untraced} of one that is not",
             interval(tax)

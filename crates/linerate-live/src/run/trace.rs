@@ -11,7 +11,7 @@ use crate::trace::{Answered, BlockRequest, MeetRequest, Met, OfferRequest, Playe
 use crate::transport::{Offer, Spec};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
-use sampling::{SAMPLED_BELOW, Sampling, by_place};
+use sampling::by_place;
 use std::time::Duration;
 
 /// The rung whose links and packet filter the connection has.
@@ -31,8 +31,8 @@ pub struct TraceOrder {
     pub bytes: u64,
     /// Exchanges of a block.
     pub exchanges: u32,
-    /// Every so manyth is stamped, whichever it is; none leaves it to how long a round trip takes. `exchanges` are those that are.
-    pub every: Option<u32>,
+    /// Every so manyth is stamped, whichever it is. `exchanges` are those that are.
+    pub every: u32,
     /// Pairs of blocks for each way of waiting.
     pub blocks: u32,
     /// The highest level that is wanted.
@@ -79,13 +79,10 @@ impl Runner<'_> {
             blocks: Vec::new(),
         };
         let all = order.blocks * order.waits.len() as u32;
-        let is_sampled = trace.hosts.iter().all(|host| host.level < SAMPLED_BELOW);
-        let usual = if is_sampled { order.every } else { order.every.or(Some(1)) };
-        let mut samples: Vec<Sampling> = order.waits.iter().map(|_| Sampling::new(usual)).collect();
         for round in 0..order.blocks {
-            for (wait, sampling) in order.waits.iter().zip(&mut samples) {
+            for wait in &order.waits {
                 told(trace.blocks.len() as u32, all);
-                trace.blocks.push(self.trace_pair(order, *wait, round, cpus, sampling)?);
+                trace.blocks.push(self.trace_pair(order, *wait, round, cpus)?);
             }
         }
         self.ask_both([Request::End, Request::End], ANSWERS)?;
@@ -121,17 +118,15 @@ impl Runner<'_> {
         wait: Wait,
         round: u32,
         cpus: [u32; 2],
-        sampling: &mut Sampling,
     ) -> Result<TraceBlock> {
-        let mut block = TraceBlock { wait, ..TraceBlock::default() };
+        let mut block = TraceBlock { wait, every: order.every, ..TraceBlock::default() };
         for traced in [round % 2 == 1, round.is_multiple_of(2)] {
-            let every = sampling.every();
-            let [mut asking, mut answering] = self.trace_block(order, wait, (traced, every), cpus)?;
+            let [mut asking, mut answering] = self.trace_block(order, wait, traced, cpus)?;
             let lost = std::mem::take(&mut asking.lost);
             block.lost_exchanges += lost.len() as u64;
             match traced {
                 true => {
-                    let (by_place, unseen) = by_place(&asking.round_trips_ns, &lost, every as usize);
+                    let (by_place, unseen) = by_place(&asking.round_trips_ns, &lost, order.every as usize);
                     (block.traced_ns, block.between_ns) = by_place;
                     asking.side.leave_out(&unseen);
                     answering.side.leave_out(&unseen);
@@ -140,7 +135,6 @@ impl Runner<'_> {
                 }
                 false => {
                     leave_out(&mut asking.round_trips_ns, &lost);
-                    sampling.see(&asking.round_trips_ns);
                     block.untraced_ns = asking.round_trips_ns;
                 }
             }
@@ -152,12 +146,12 @@ impl Runner<'_> {
         &mut self,
         order: &TraceOrder,
         wait: Wait,
-        (traced, every): (bool, u32),
+        traced: bool,
         cpus: [u32; 2],
     ) -> Result<[Played; 2]> {
-        let exchanges = order.exchanges.saturating_mul(every);
+        let exchanges = order.exchanges.saturating_mul(order.every);
         let request = |asks: bool, cpu: u32| {
-            let TraceOrder { bytes, writes, .. } = *order;
+            let TraceOrder { bytes, every, writes, .. } = *order;
             Request::Block(BlockRequest { asks, bytes, exchanges, every, wait, traced, cpu, writes })
         };
         // Each exchange has a patience of its own: over a long path a block takes as many of its round trips.

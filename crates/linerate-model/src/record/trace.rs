@@ -38,6 +38,9 @@ pub struct TraceBlock {
     /// Whether a spinner of idle priority kept both CPUs awake.
     #[serde(default)]
     pub kept_awake: bool,
+    /// Of the block that was traced every so manyth exchange is stamped.
+    #[serde(default = "one")]
+    pub every: u32,
     /// Round trips of the block that was not traced.
     pub untraced_ns: Vec<u64>,
     /// Of the one that was, round trips of the exchanges that were stamped, by the program's own clock.

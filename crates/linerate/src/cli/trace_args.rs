@@ -57,10 +57,9 @@ pub struct Trace {
     /// Exchanges of a block that are stamped.
     #[arg(long, value_name = "COUNT", default_value_t = 400, value_parser = count(20, 4000), help_heading = WHAT)]
     pub exchanges: u32,
-    /// Stamp one of so many exchanges, whichever it is, so that stamps cost the rest much less [default: 11 where a round trip takes less than
-    /// 100 µs, 1 where it takes longer and at level 2]
-    #[arg(long, value_name = "COUNT", value_parser = count(1, 64), help_heading = WHAT)]
-    pub every: Option<u32>,
+    /// Stamp one of so many exchanges, by its place alone. All stages are of these, and a stamped exchange is slower the fewer are stamped.
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = count(1, 64), help_heading = WHAT)]
+    pub every: u32,
     /// Pairs of blocks, one of each not traced: from 6 on a median has an interval.
     #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = count(1, 200), help_heading = WHAT)]
     pub blocks: u32,

@@ -1,40 +1,4 @@
-//! How many of a trace's exchanges are stamped, and what that leaves of a block.
-
-/// Levels from this one on stamp every exchange: to turn them off and on takes a call of the kernel's.
-pub const SAMPLED_BELOW: u8 = 2;
-
-/// Every so manyth exchange is stamped where stamps would show in the round trips: a prime, so that what comes back every few messages is
-/// not met each time or never.
-const EVERY: u32 = 11;
-
-/// Of a round trip above this what both hosts' stamps take, some 2 µs, is below 3 %: nanoseconds.
-const LONG_NS: u64 = 100_000;
-
-/// Of one way of waiting: every so manyth exchange is stamped.
-pub struct Sampling {
-    /// As it was asked for.
-    asked: Option<u32>,
-    /// As the last block that was not traced lets it be.
-    found: u32,
-}
-
-impl Sampling {
-    /// Before any block: as asked for, else as round trips will say.
-    pub fn new(asked: Option<u32>) -> Sampling {
-        Sampling { asked, found: 1 }
-    }
-
-    /// Every so manyth.
-    pub fn every(&self) -> u32 {
-        self.asked.unwrap_or(self.found).max(1)
-    }
-
-    /// Round trips of a block that is not traced: nineteen of twenty are short, or all that follow are stamped.
-    pub fn see(&mut self, round_trips_ns: &[u64]) {
-        let long = round_trips_ns.iter().filter(|ns| **ns > LONG_NS).count();
-        self.found = if 20 * long > round_trips_ns.len() { 1 } else { EVERY };
-    }
-}
+//! What is left of a block of which a sample of the exchanges is stamped.
 
 /// Round trips of stamped exchanges, and of the others by how far behind one they are.
 pub type ByPlace = (Vec<u64>, Vec<Vec<u64>>);
@@ -61,20 +25,6 @@ pub fn by_place(round_trips_ns: &[u64], lost: &[u32], every: usize) -> (ByPlace,
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn short_round_trips_are_sampled_and_long_ones_are_not() {
-        let mut sampling = Sampling::new(None);
-        assert_eq!(sampling.every(), 1, "nothing is known yet");
-        sampling.see(&[[16_000; 96].as_slice(), &[4_000_000; 4]].concat());
-        assert_eq!(sampling.every(), EVERY);
-        sampling.see(&[[16_000; 90].as_slice(), &[4_000_000; 10]].concat());
-        assert_eq!(sampling.every(), 1);
-        sampling.see(&[]);
-        let mut asked = Sampling::new(Some(3));
-        asked.see(&[1; 9]);
-        assert_eq!(asked.every(), 3);
-    }
 
     #[test]
     fn round_trips_are_told_by_their_place() {
