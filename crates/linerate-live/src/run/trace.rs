@@ -1,6 +1,9 @@
 //! Traces exchanges between the first two hosts of a run: block after block, without stamps and with them.
 
+mod order;
 mod sampling;
+
+pub use order::TraceOrder;
 
 use super::host_settings::is_of_host;
 use super::{PATIENCE, Runner};
@@ -24,27 +27,6 @@ pub(super) const ANSWERS: Duration = PATIENCE.saturating_mul(12);
 pub(super) const ASKING: usize = 0;
 pub(super) const ANSWERING: usize = 1;
 
-/// What is to be traced.
-#[derive(Debug, Clone)]
-pub struct TraceOrder {
-    /// Bytes of a message, each way.
-    pub bytes: u64,
-    /// Exchanges of a block.
-    pub exchanges: u32,
-    /// Every so manyth is stamped, whichever it is. `exchanges` are those that are.
-    pub every: u32,
-    /// Pairs of blocks for each way of waiting.
-    pub blocks: u32,
-    /// The highest level that is wanted.
-    pub level: u8,
-    /// How both ends wait, one after the other in each round.
-    pub waits: Vec<Wait>,
-    /// Calls in which the end that asks sends a message.
-    pub writes: u32,
-    /// Whether messages go as datagrams.
-    pub datagrams: bool,
-}
-
 /// What the ends are to see, and of what.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Wanted {
@@ -67,6 +49,7 @@ impl Runner<'_> {
             streams: false,
             bytes: order.bytes,
         })?;
+        order.check(&[met[ASKING].level, met[ANSWERING].level])?;
         let passed = self.filter_passed()?;
         let cpus = self.trace_cpus();
         let mut trace = Trace {

@@ -194,9 +194,13 @@ impl End {
         let tracer =
             self.tracer.as_ref().ok_or_else(|| Error::usage("no tracepoints are watched here", ""))?;
         let mut tracer = tracer.lock().unwrap_or_else(PoisonError::into_inner);
+        let (sample, switch) = (Sample::new(request.every), tracer.switch());
+        if sample.leaves_out() && switch.is_none() {
+            let what = "what stamps here cannot leave an exchange out";
+            return Err(Error::usage(what, "try --level 1, or leave out --every"));
+        }
         tracer.begin(self.watched(request.bytes)?)?;
-        let sample = Sample::new(request.every);
-        let mut probe = Timed::new(exchanges, request.asks, sample, tracer.switch());
+        let mut probe = Timed::new(exchanges, request.asks, sample, switch);
         let played = self.play(request, exchanges, &mut probe);
         let ended = tracer.end();
         let mut played = played?;
@@ -342,3 +346,6 @@ pub fn header_bytes(is_long: bool, tcp_info: &[u8]) -> u32 {
 pub fn connection(socket: &TcpStream) -> Vec<u8> {
     linerate_sys::tcp_info::tcp_info(socket).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests;

@@ -55,6 +55,8 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
         writes: args.writes,
         datagrams: args.datagrams,
     };
+    // What no host can do is said before any is reached.
+    order.check(&[order.level])?;
     let target = with_faults(&asked.target, &args.faults)?;
     let hosts = unmeasured::hosts(target, &args.reach, args.quiet || args.json);
     let (plan, stop) = (

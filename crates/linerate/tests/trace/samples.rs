@@ -43,3 +43,14 @@ fn a_sample_is_told_where_one_was_asked_for() {
         assert!(sampled.contains(part), "{part}: {sampled}");
     }
 }
+
+#[test]
+fn what_no_sample_can_be_of_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let cases: [(&[&str], &str); 1] = [(&["--every", "2", "--level", "2"], "try --level 1, or leave out --every")];
+    for (options, said) in cases {
+        let output = command(folder.path(), "lab").args(options).arg("-q").output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && text.contains(said), "{text}");
+    }
+}

@@ -1,0 +1,72 @@
+//! What is to be traced, and whether hosts can.
+
+use crate::vocabulary::Wait;
+use crate::{Error, Result};
+
+/// Levels from this one on record every exchange: to turn them off and on takes a call of the kernel's.
+const SAMPLED_BELOW: u8 = 2;
+
+/// What is to be traced.
+#[derive(Debug, Clone)]
+pub struct TraceOrder {
+    /// Bytes of a message, each way.
+    pub bytes: u64,
+    /// Exchanges of a block that are stamped.
+    pub exchanges: u32,
+    /// Every so manyth is stamped, whichever it is; the others are played too.
+    pub every: u32,
+    /// Pairs of blocks for each way of waiting.
+    pub blocks: u32,
+    /// The highest level that is wanted.
+    pub level: u8,
+    /// How both ends wait, one after the other in each round.
+    pub waits: Vec<Wait>,
+    /// Calls in which the end that asks sends a message.
+    pub writes: u32,
+    /// Whether messages go as datagrams.
+    pub datagrams: bool,
+}
+
+impl TraceOrder {
+    /// Whether it can be traced by hosts of these levels.
+    pub fn check(&self, levels: &[u8]) -> Result<()> {
+        if self.every > 1 && levels.iter().any(|level| *level >= SAMPLED_BELOW) {
+            let what = format!("--every {}: at level {SAMPLED_BELOW} every exchange is recorded", self.every);
+            let below = self.level.min(SAMPLED_BELOW).saturating_sub(1);
+            return Err(Error::usage(what, format!("try --level {below}, or leave out --every")));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ORDER: TraceOrder = TraceOrder {
+        bytes: 64,
+        exchanges: 400,
+        every: 1,
+        blocks: 10,
+        level: 1,
+        waits: Vec::new(),
+        writes: 1,
+        datagrams: false,
+    };
+
+    #[track_caller]
+    fn is_refused(order: &TraceOrder, levels: &[u8], said: &str) {
+        let error = order.check(levels).unwrap_err();
+        let text = format!("{error}; {}", error.hint().unwrap_or_default());
+        assert!(error.exit_code() == 2 && text.contains(said), "{text}");
+    }
+
+    #[test]
+    fn rings_are_for_no_sample() {
+        let sampled = TraceOrder { every: 2, ..ORDER };
+        assert!(sampled.check(&[0, 1]).is_ok() && ORDER.check(&[2, 2]).is_ok());
+        // A host without BTF is traced at level 2 where 1 was wanted.
+        is_refused(&sampled, &[1, 2], "try --level 0, or leave out --every");
+        is_refused(&TraceOrder { level: 2, ..sampled }, &[2], "try --level 1, or leave out --every");
+    }
+}
