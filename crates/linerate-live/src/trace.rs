@@ -37,7 +37,7 @@ mod timed;
 
 pub use ask::{
     Answered, BlockRequest, CaptureRequest, Captured, MeetRequest, Met, OfferRequest, Played, Request,
-    StreamRequest,
+    StreamRequest, check_ids,
 };
 
 pub use capture::CALL;

@@ -132,7 +132,7 @@ impl Runner<'_> {
         traced: bool,
         cpus: [u32; 2],
     ) -> Result<[Played; 2]> {
-        let exchanges = order.exchanges.saturating_mul(order.every);
+        let exchanges = order.played();
         let request = |asks: bool, cpu: u32| {
             let TraceOrder { bytes, every, writes, .. } = *order;
             Request::Block(BlockRequest { asks, bytes, exchanges, every, wait, traced, cpu, writes })

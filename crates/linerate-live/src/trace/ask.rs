@@ -1,5 +1,6 @@
 //! What the controller asks of an end of a trace, and what that answers.
 
+use super::sample::WARM_UP;
 use crate::record::{CapturedSide, StreamSide, TraceSide, Unobserved};
 use crate::transport::{Offer, Spec};
 use crate::vocabulary::Wait;
@@ -162,8 +163,8 @@ pub struct Played {
 }
 
 impl BlockRequest {
-    /// Whether it can be played.
-    pub fn check(&self, [least, most]: [u64; 2], most_exchanges: u32) -> Result<()> {
+    /// Whether it can be played; where ids of stamps count bytes, whether they tell all messages apart.
+    pub fn check(&self, [least, most]: [u64; 2], most_exchanges: u32, counts_bytes: bool) -> Result<()> {
         if self.bytes < least || self.bytes > most {
             let what = format!("a message of {} B is not traced: {least} to {most} B are", self.bytes);
             return Err(Error::usage(what, "try --bytes 64B"));
@@ -183,6 +184,47 @@ impl BlockRequest {
             let what = format!("{stamped} exchanges are not traced in a block");
             return Err(Error::usage(what, format!("at most {most_exchanges} are: take more blocks")));
         }
-        Ok(())
+        if counts_bytes { check_ids(self.bytes, self.exchanges) } else { Ok(()) }
+    }
+}
+
+/// Whether ids of stamps, which count bytes modulo 2³², tell the messages of so many exchanges apart. One byte may be ahead of them.
+pub fn check_ids(bytes: u64, exchanges: u32) -> Result<()> {
+    let played = WARM_UP as u64 + u64::from(exchanges);
+    if played.saturating_mul(bytes).saturating_add(1) <= u64::from(u32::MAX) {
+        return Ok(());
+    }
+    let what = format!("{played} messages of {bytes} B are 4 GiB and more: level 0 would not tell their stamps apart");
+    Err(Error::usage(what, "try fewer --exchanges or a smaller --every"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(bytes: u64, exchanges: u32, every: u32, counts_bytes: bool) -> Option<String> {
+        let request = BlockRequest {
+            asks: true,
+            bytes,
+            exchanges,
+            every,
+            wait: Wait::Sleeping,
+            traced: true,
+            cpu: 0,
+            writes: 1,
+        };
+        let error = request.check([1, 64 << 10], 4000, counts_bytes).err()?;
+        Some(format!("{error}; {}", error.hint().unwrap_or_default()))
+    }
+
+    #[test]
+    fn ids_that_would_come_twice_are_refused() {
+        let most = u32::MAX / (64 << 10) - WARM_UP as u32;
+        assert_eq!(checked(64 << 10, most, 64, true), None);
+        let refused = checked(64 << 10, most + 1, 64, true);
+        assert!(refused.is_some_and(|said| said.contains("fewer --exchanges or a smaller --every")));
+        assert_eq!(checked(64 << 10, 4000 * 64, 64, false), None, "nothing counts bytes there");
+        assert_eq!(checked(64, 4000 * 64, 64, true), None);
+        assert!(check_ids(u64::MAX, u32::MAX).is_err());
     }
 }

@@ -141,7 +141,8 @@ impl End {
             Some(_) => [datagrams::LEAST_BYTES, datagrams::MOST_BYTES],
             None => [1, MOST_BYTES],
         };
-        request.check([least, most], MOST_EXCHANGES)?;
+        let counts_bytes = request.traced && self.datagrams.is_none() && self.tracer.is_none();
+        request.check([least, most], MOST_EXCHANGES, counts_bytes)?;
         thread::pin(&[request.cpu])?;
         let awake = (request.wait == Wait::Sleeping).then(|| Awake::keep(&[request.cpu])).flatten();
         let exchanges = WARM_UP + request.exchanges as usize;

@@ -1,5 +1,6 @@
 //! What is to be traced, and whether hosts can.
 
+use crate::trace::check_ids;
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
 
@@ -35,7 +36,13 @@ impl TraceOrder {
             let below = self.level.min(SAMPLED_BELOW).saturating_sub(1);
             return Err(Error::usage(what, format!("try --level {below}, or leave out --every")));
         }
-        Ok(())
+        let counts_bytes = levels.contains(&0) && !self.datagrams;
+        if counts_bytes { check_ids(self.bytes, self.played()) } else { Ok(()) }
+    }
+
+    /// Exchanges of a block, stamped or not.
+    pub fn played(&self) -> u32 {
+        self.exchanges.saturating_mul(self.every.max(1))
     }
 }
 
@@ -68,5 +75,13 @@ mod tests {
         // A host without BTF is traced at level 2 where 1 was wanted.
         is_refused(&sampled, &[1, 2], "try --level 0, or leave out --every");
         is_refused(&TraceOrder { level: 2, ..sampled }, &[2], "try --level 1, or leave out --every");
+    }
+
+    #[test]
+    fn more_than_ids_tell_apart_is_refused_at_level_0() {
+        let long = TraceOrder { bytes: 64 << 10, exchanges: 4000, every: 64, ..ORDER };
+        is_refused(&long, &[1, 0], "try fewer --exchanges or a smaller --every");
+        assert!(long.check(&[1, 1]).is_ok());
+        assert!(TraceOrder { datagrams: true, ..long }.check(&[0, 0]).is_ok());
     }
 }
