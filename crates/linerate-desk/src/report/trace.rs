@@ -302,12 +302,16 @@ fn notes(trace: &Trace, analysis: &TraceAnalysis) -> Vec<String> {
 fn doubts(trace: &Trace, of: &TraceOf) -> Vec<String> {
     let mut doubts = Vec::new();
     let wait = of.wait;
+    let (exchanges, messages) = match of.every {
+        0..=1 => ("exchanges", "messages"),
+        _ => ("stamped exchanges", "messages of stamped exchanges"),
+    };
     if of.coverage() < COVERED {
         let missing: Vec<String> =
             of.missing.iter().map(|(point, count)| format!("{point} {count} times")).collect();
         let missing = if missing.is_empty() { "nothing".into() } else { missing.join(", ") };
         doubts.push(format!(
-            "{wait}: only {} of the exchanges are whole. Missing: {missing}; out of order: {}.",
+            "{wait}: only {} of the {exchanges} are whole. Missing: {missing}; out of order: {}.",
             percent(of.coverage()),
             of.disordered
         ));
@@ -320,7 +324,7 @@ fn doubts(trace: &Trace, of: &TraceOf) -> Vec<String> {
     }
     for (point, share) in &of.sparse {
         doubts.push(format!(
-            "{wait}: only {} of the messages are stamped at {point}, so no stage ends there: the one after it holds its time.",
+            "{wait}: only {} of the {messages} are stamped at {point}, so no stage ends there: the one after it holds its time.",
             percent(*share)
         ));
     }

@@ -89,7 +89,6 @@ pub struct BlockRequest {
     /// How many exchanges count.
     pub exchanges: u32,
     /// Every so manyth of them is stamped.
-    #[serde(default)]
     pub every: u32,
     /// How this end waits.
     pub wait: Wait,
@@ -175,14 +174,18 @@ impl BlockRequest {
                 "try --writes 2",
             ));
         }
-        if self.every > MOST_EVERY {
+        if !(1..=MOST_EVERY).contains(&self.every) {
             let what = format!("one of {} exchanges is not what a trace stamps", self.every);
-            return Err(Error::usage(what, format!("it stamps every {MOST_EVERY}th at least")));
+            return Err(Error::usage(what, format!("try --every 1 to {MOST_EVERY}")));
         }
-        let stamped = self.exchanges / self.every.max(1);
-        if stamped == 0 || stamped > most_exchanges {
-            let what = format!("{stamped} exchanges are not traced in a block");
-            return Err(Error::usage(what, format!("at most {most_exchanges} are: take more blocks")));
+        let stamped = self.exchanges / self.every;
+        if stamped == 0 {
+            let what = format!("of {} exchanges none is stamped: one of {} is", self.exchanges, self.every);
+            return Err(Error::usage(what, "try more --exchanges or a smaller --every"));
+        }
+        if stamped > most_exchanges {
+            let what = format!("{stamped} stamped exchanges are too many for a block");
+            return Err(Error::usage(what, format!("try --exchanges {most_exchanges} and more --blocks")));
         }
         if counts_bytes { check_ids(self.bytes, self.exchanges) } else { Ok(()) }
     }
@@ -215,6 +218,16 @@ mod tests {
         };
         let error = request.check([1, 64 << 10], 4000, counts_bytes).err()?;
         Some(format!("{error}; {}", error.hint().unwrap_or_default()))
+    }
+
+    #[test]
+    fn what_is_stamped_of_a_block_is_some_and_not_too_much() {
+        let said = |exchanges, every| checked(64, exchanges, every, false).unwrap_or_default();
+        assert_eq!([said(3, 3), said(4000, 1), said(64 * 4000, 64)], ["", "", ""]);
+        assert!(said(2, 3).contains("try more --exchanges or a smaller --every"), "{}", said(2, 3));
+        assert!(said(0, 1).contains("try more --exchanges"), "{}", said(0, 1));
+        assert!(said(4001, 1).contains("try --exchanges 4000 and more --blocks"), "{}", said(4001, 1));
+        assert!(said(20, 0).contains("try --every 1 to 64") && said(6500, 65).contains("try --every 1 to 64"));
     }
 
     #[test]
