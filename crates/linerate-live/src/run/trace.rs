@@ -14,7 +14,7 @@ use crate::trace::{Answered, BlockRequest, MeetRequest, Met, OfferRequest, Playe
 use crate::transport::{Offer, Spec};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
-use sampling::by_place;
+use sampling::{by_place, is_of};
 use std::time::Duration;
 
 /// The rung whose links and packet filter the connection has.
@@ -141,11 +141,11 @@ impl Runner<'_> {
         let limit = ANSWERS + Duration::from_secs(u64::from(exchanges));
         let requests = [request(true, cpus[ASKING]), request(false, cpus[ANSWERING])];
         let mut answers = self.ask_both(requests, limit)?.into_iter();
-        let mut next = || match answers.next() {
-            Some(Answered::Played(played)) => Ok(*played),
+        let mut next = |asks: bool| match answers.next() {
+            Some(Answered::Played(played)) if is_of(&played, asks, exchanges, order.every) => Ok(*played),
             _ => Err(out_of_turn()),
         };
-        Ok([next()?, next()?])
+        Ok([next(true)?, next(false)?])
     }
 
     pub(super) fn trace_meet(&mut self, wanted: Wanted) -> Result<[Met; 2]> {

@@ -106,7 +106,7 @@ fn is_none(count: &u64) -> bool {
 }
 
 impl TraceSide {
-    /// Leaves out these exchanges.
+    /// Leaves out these exchanges, which are in their order.
     pub fn leave_out(&mut self, lost: &[u32]) {
         for column in self.points.values_mut() {
             leave_out(column, lost);
@@ -115,11 +115,25 @@ impl TraceSide {
     }
 }
 
-/// Leaves out what has these places.
+/// Leaves out what has these places, which are in their order.
 pub fn leave_out<T>(all: &mut Vec<T>, lost: &[u32]) {
-    let mut place = 0;
+    let (mut place, mut lost) = (0, lost.iter().peekable());
     all.retain(|_| {
         place += 1;
-        !lost.contains(&(place - 1))
+        lost.next_if_eq(&&(place - 1)).is_none()
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::leave_out;
+
+    #[test]
+    fn what_has_these_places_is_left_out() {
+        for (lost, left) in [(&[][..], &[0, 1, 2, 3][..]), (&[0, 3], &[1, 2]), (&[1, 2, 9], &[0, 3])] {
+            let mut all = vec![0, 1, 2, 3];
+            leave_out(&mut all, lost);
+            assert_eq!(all, left);
+        }
+    }
 }
