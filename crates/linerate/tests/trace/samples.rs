@@ -48,9 +48,11 @@ fn a_sample_is_told_where_one_was_asked_for() {
 fn what_no_sample_can_be_of_is_refused() {
     let folder = TempDir::new().unwrap();
     let long = ["--level", "0", "--bytes", "64KiB", "--exchanges", "4000", "--every", "64", "--blocks", "1"];
-    let cases: [(&[&str], &str); 2] = [
+    let many = ["--exchanges", "4000", "--every", "64", "--blocks", "200"];
+    let cases: [(&[&str], &str); 3] = [
         (&["--every", "2", "--level", "2"], "try --level 1, or leave out --every"),
         (&long, "try fewer --exchanges or a smaller --every"),
+        (&many, "try fewer --exchanges or --blocks, or a smaller --every"),
     ];
     for (options, said) in cases {
         let output = command(folder.path(), "lab").args(options).arg("-q").output().unwrap();

@@ -7,6 +7,9 @@ use crate::{Error, Result};
 /// Levels from this one on record every exchange: to turn them off and on takes a call of the kernel's.
 const SAMPLED_BELOW: u8 = 2;
 
+/// The most exchanges of all blocks that one way of waiting has: of each there are two round trips of 8 B on record, one of them traced.
+const MOST_IN_ALL: u64 = 4_000_000;
+
 /// What is to be traced.
 #[derive(Debug, Clone)]
 pub struct TraceOrder {
@@ -35,6 +38,11 @@ impl TraceOrder {
             let what = format!("--every {}: at level {SAMPLED_BELOW} every exchange is recorded", self.every);
             let below = self.level.min(SAMPLED_BELOW).saturating_sub(1);
             return Err(Error::usage(what, format!("try --level {below}, or leave out --every")));
+        }
+        let in_all = u64::from(self.played()).saturating_mul(u64::from(self.blocks));
+        if in_all > MOST_IN_ALL {
+            let what = format!("{in_all} exchanges are more than are kept: at most {MOST_IN_ALL} are");
+            return Err(Error::usage(what, "try fewer --exchanges or --blocks, or a smaller --every"));
         }
         let counts_bytes = levels.contains(&0) && !self.datagrams;
         if counts_bytes { check_ids(self.bytes, self.played()) } else { Ok(()) }
@@ -75,6 +83,16 @@ mod tests {
         // A host without BTF is traced at level 2 where 1 was wanted.
         is_refused(&sampled, &[1, 2], "try --level 0, or leave out --every");
         is_refused(&TraceOrder { level: 2, ..sampled }, &[2], "try --level 1, or leave out --every");
+    }
+
+    #[test]
+    fn more_than_is_kept_is_refused() {
+        let most = TraceOrder { exchanges: 4000, every: 50, blocks: 20, ..ORDER };
+        assert!(most.check(&[1, 1]).is_ok());
+        is_refused(&TraceOrder { blocks: 21, ..most }, &[1, 1], "4200000 exchanges are more than are kept");
+        // What may be asked of each alone.
+        assert!(TraceOrder { exchanges: 4000, blocks: 200, ..ORDER }.check(&[0, 0]).is_ok());
+        assert!(TraceOrder { every: u32::MAX, exchanges: u32::MAX, ..ORDER }.check(&[1, 1]).is_err());
     }
 
     #[test]
