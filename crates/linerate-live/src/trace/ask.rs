@@ -197,7 +197,9 @@ pub fn check_ids(bytes: u64, exchanges: u32) -> Result<()> {
     if played.saturating_mul(bytes).saturating_add(1) <= u64::from(u32::MAX) {
         return Ok(());
     }
-    let what = format!("{played} messages of {bytes} B are 4 GiB and more: level 0 would not tell their stamps apart");
+    let what = format!(
+        "{played} messages of {bytes} B are 4 GiB and more: level 0 would not tell their stamps apart"
+    );
     Err(Error::usage(what, "try fewer --exchanges or a smaller --every"))
 }
 
@@ -227,7 +229,9 @@ mod tests {
         assert!(said(2, 3).contains("try more --exchanges or a smaller --every"), "{}", said(2, 3));
         assert!(said(0, 1).contains("try more --exchanges"), "{}", said(0, 1));
         assert!(said(4001, 1).contains("try --exchanges 4000 and more --blocks"), "{}", said(4001, 1));
-        assert!(said(20, 0).contains("try --every 1 to 64") && said(6500, 65).contains("try --every 1 to 64"));
+        assert!(
+            said(20, 0).contains("try --every 1 to 64") && said(6500, 65).contains("try --every 1 to 64")
+        );
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::record::TraceSide;
 use crate::unit::BitRate;
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
-use linerate_sys::tracer::{Counting, Stamping, Watched};
+use linerate_sys::tracer::{Counting, Stamping, Watched, Ways};
 use linerate_sys::{clock, thread};
 use std::io;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
@@ -201,6 +201,7 @@ impl End {
             return Err(Error::usage(what, "try --level 1, or leave out --every"));
         }
         tracer.begin(self.watched(request.bytes)?)?;
+        let switch = switch.map(|switch| move |ways: Ways| switch.set(ways));
         let mut probe = Timed::new(exchanges, request.asks, sample, switch);
         let played = self.play(request, exchanges, &mut probe);
         let ended = tracer.end();

@@ -4,25 +4,25 @@ use super::probe::{Probe, received};
 use super::sample::Sample;
 use crate::record::TraceSide;
 use linerate_sys::clock::monotonic_ns;
-use linerate_sys::tracer::{Switch, Ways};
+use linerate_sys::tracer::Ways;
 use std::io;
 use std::os::fd::AsFd;
 
 /// Level 1: the program's own stamps, by the clock of the tracepoints, which see the rest meanwhile.
 /// The others of a sample are left out there: their tracepoints are passed with a look at one word.
-pub struct Timed {
+pub struct Timed<S> {
     sent: Vec<u64>,
     returned: Vec<u64>,
     asks: bool,
     sample: Sample,
-    /// None where all are stamped.
-    switch: Option<Switch>,
+    /// Has the programs stamp what goes these ways from now on; none where all are stamped.
+    switch: Option<S>,
     ways: Ways,
 }
 
-impl Timed {
+impl<S: FnMut(Ways)> Timed<S> {
     /// Room for so many, of an end that asks or answers.
-    pub fn new(exchanges: usize, asks: bool, sample: Sample, switch: Option<Switch>) -> Timed {
+    pub fn new(exchanges: usize, asks: bool, sample: Sample, switch: Option<S>) -> Timed<S> {
         let switch = switch.filter(|_| sample.leaves_out());
         let room = || Vec::with_capacity(exchanges);
         Timed { sent: room(), returned: room(), asks, sample, switch, ways: Ways::BOTH }
@@ -30,8 +30,8 @@ impl Timed {
 
     #[inline]
     fn stamp(&mut self, ways: Ways) {
-        if let Some(switch) = self.switch.as_ref().filter(|_| ways != self.ways) {
-            switch.set(ways);
+        if let Some(switch) = self.switch.as_mut().filter(|_| ways != self.ways) {
+            switch(ways);
             self.ways = ways;
         }
     }
@@ -48,7 +48,7 @@ impl Timed {
     }
 }
 
-impl Probe for Timed {
+impl<S: FnMut(Ways)> Probe for Timed<S> {
     #[inline]
     fn begin(&mut self, exchange: usize) {
         // Who answers has said what of the next one is stamped before the one before was answered: it cannot come sooner.
@@ -99,5 +99,55 @@ impl Probe for Timed {
     fn end(&mut self, warm_up: usize, _: &mut TraceSide) -> io::Result<Vec<u64>> {
         let times = self.sent.iter().zip(&self.returned).skip(warm_up);
         Ok(times.map(|(sent, returned)| returned.saturating_sub(*sent)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The ways that were stamped, one after the other, of so many exchanges of which these are lost before they come here.
+    fn ways(asks: bool, every: u32, exchanges: usize, lost: &[usize]) -> Vec<Ways> {
+        let mut ways = Vec::new();
+        let mut timed = Timed::new(exchanges, asks, Sample::new(every), Some(|way| ways.push(way)));
+        let mut next = 0;
+        for exchange in 0..exchanges {
+            timed.begin(if asks { exchange } else { next });
+            match (lost.contains(&exchange), asks) {
+                (true, true) => timed.lost(exchange, true).unwrap(),
+                (true, false) => {}
+                (false, true) => timed.asked(exchange, 1, 2).unwrap(),
+                (false, false) => {
+                    timed.between(exchange);
+                    timed.answered(exchange, 1, 2).unwrap();
+                    next = exchange + 1;
+                }
+            }
+        }
+        drop(timed);
+        ways
+    }
+
+    /// Of two the second one is stamped, of three the second, fifth and so on, for the last one of the warm-up is.
+    #[test]
+    fn who_asks_stamps_both_ways_while_a_stamped_one_is_under_way() {
+        let [none, both] = [Ways::NONE, Ways::BOTH];
+        assert_eq!(ways(true, 2, 4, &[]), [none, both, none, both, none]);
+        assert_eq!(ways(true, 3, 6, &[]), [none, both, none, both, none]);
+        // One that is lost ends with the begin of the next one.
+        assert_eq!(ways(true, 2, 5, &[1, 2]), [none, both, none, both, none]);
+        assert!(ways(true, 1, 5, &[1, 2]).is_empty(), "as the programs begin");
+    }
+
+    #[test]
+    fn who_answers_opens_the_way_in_before_the_one_before_is_answered() {
+        let [none, come, out] = [Ways::NONE, Ways::IN, Ways::OUT];
+        assert_eq!(ways(false, 2, 4, &[]), [none, come, out, come, out]);
+        // The way out stays open until the next one has come, for what was sent may go later.
+        assert_eq!(ways(false, 3, 6, &[]), [none, come, out, none, come, out, none]);
+        // Behind a lost one nobody opened the way in.
+        assert_eq!(ways(false, 2, 4, &[2]), [none, come, out]);
+        // A stamped one that is lost leaves it open.
+        assert_eq!(ways(false, 2, 4, &[1]), [none, come, out]);
     }
 }
