@@ -140,9 +140,7 @@ fn sample(of: &TraceOf) -> Option<(String, String)> {
     let all = of.exchanges + of.between;
     let said = format!(
         "one of {} exchanges is stamped, {} of {}, whatever time it takes: stages, percentiles and the slowest 1 % are of these",
-        of.every,
-        of.exchanges,
-        all
+        of.every, of.exchanges, all
     );
     (of.every > 1).then(|| ("sample".into(), said))
 }
