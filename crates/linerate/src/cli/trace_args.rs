@@ -57,7 +57,8 @@ pub struct Trace {
     /// Exchanges of a block that are stamped.
     #[arg(long, value_name = "COUNT", default_value_t = 400, value_parser = count(20, 4000), help_heading = WHAT)]
     pub exchanges: u32,
-    /// Stamp one of so many exchanges, by its place alone. All stages are of these, and a stamped exchange is slower the fewer are stamped.
+    /// Stamp one of so many exchanges, by its place alone, at levels 0 and 1. Stages are of these, which are slower the fewer there are. The
+    /// others cost much less where both ends poll at level 0, though arrivals are stamped for all; at level 1 they cost most of it still.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = count(1, 64), help_heading = WHAT)]
     pub every: u32,
     /// Pairs of blocks, one of each not traced: from 6 on a median has an interval.
