@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn who_answers_opens_the_way_in_before_the_one_before_is_answered() {
+    fn the_way_in_opens_before_the_one_before_is_answered() {
         let [none, come, out] = [Ways::NONE, Ways::IN, Ways::OUT];
         assert_eq!(ways(false, 2, 4, &[]), [none, come, out, come, out]);
         // The way out stays open until the next one has come, for what was sent may go later.
