@@ -193,7 +193,17 @@ globalThis.linerateCharts = (() => {
   });
 
   // Places worth a word: a line over the height with its label, or a mark on the curve.
-  const marksOf = (marks, figure, theme, crowded) => ({
+  // The label stands at the end of the line that is farther from the curves.
+  const freeEnd = (mark, figure, here, y) => {
+    const x = to(figure.x, mark.x);
+    const near = here.flatMap((series) => {
+      const known = series.points.filter((p) => Number.isFinite(to(figure.x, p.x)));
+      return known.length < 2 ? [] : [known.reduce((best, p) => (Math.abs(to(figure.x, p.x) - x) < Math.abs(to(figure.x, best.x) - x) ? p : best))];
+    });
+    const heights = near.map((p) => (to(figure.y, p.y) - y[0]) / (y[1] - y[0])).filter(Number.isFinite);
+    return Math.min(...heights) > 1 - Math.max(...heights) ? "insideStartTop" : "insideEndTop";
+  };
+  const marksOf = (marks, figure, theme, crowded, endOf = () => "insideEndTop") => ({
     ...COMMON, type: "scatter", data: [], z: 1,
     markLine: {
       silent: true, symbol: "none", animation: false,
@@ -202,7 +212,7 @@ globalThis.linerateCharts = (() => {
         show: !crowded, color: theme.ink, fontSize: 11, fontFamily: SANS, position: "insideEndTop",
         formatter: (line) => line.name,
       },
-      data: marks.map((mark) => ({ name: mark.label, xAxis: to(figure.x, mark.x) })),
+      data: marks.map((mark) => ({ name: mark.label, xAxis: to(figure.x, mark.x), label: { position: endOf(mark) } })),
     },
   });
 
@@ -275,7 +285,7 @@ globalThis.linerateCharts = (() => {
           symbolsOf(one, inside, theme, aside),
         ];
       });
-      if (marks.length > 0) drawn.push(marksOf(marks, inside, theme, marks.length > (cell.small ? 3 : 6)));
+      if (marks.length > 0) drawn.push(marksOf(marks, inside, theme, marks.length > (cell.small ? 3 : 6), (mark) => (y ? freeEnd(mark, inside, here, y) : "insideEndTop")));
       option.series.push(...drawn.map((one) => ({ ...one, xAxisIndex: at, yAxisIndex: at })));
       const left = cell.left + (cell.small ? 66 : 76);
       option.grid.push({ left, top: cell.top + cell.head + 14, width: cell.left + cell.width - left - 22, height: cell.body - 64 });
@@ -341,8 +351,10 @@ globalThis.linerateCharts = (() => {
       // An interval that goes on past the edge leaves no room behind it.
       const edge = left + across + (noted ? 0 : right);
       const isFree = before >= left && (figure.kind !== "bars" || before + width <= base);
-      const place = beyond + width <= edge ? beyond : isFree ? before : Math.max(left, edge - width);
-      return { said, at: place, width, inside: false };
+      const fits = beyond + width <= edge;
+      if (fits || isFree) return { said, at: fits ? beyond : before, width, inside: false };
+      // Where there is room on neither side it stands over its interval, in which it could not be read.
+      return { said, at: Math.max(left, edge - width), width, inside: false, over: figure.kind === "intervals" };
     }));
     const whiskers = shown.map((one, nth) => one.points.map((point, at) => (
       one.ghost || segment || point.low === null || point.high === null || point.n === 0 ? null : [pixel(starts[nth][at] + point.low), pixel(starts[nth][at] + point.high)])));
@@ -365,12 +377,12 @@ globalThis.linerateCharts = (() => {
     const series = shown.flatMap((one, index) => {
       const colour = theme.colours[one.colour];
       const numbers = {
-        ...COMMON, type: "custom", z: 7, data: one.points.map((point, nth) => [point.y, nth]), encode: { y: 0 },
+        ...COMMON, clip: false, type: "custom", z: 7, data: one.points.map((point, nth) => [point.y, nth]), encode: { y: 0 },
         renderItem: (params, api) => {
           const label = labels[index][api.value(1)];
           if (label === null || label === undefined) return null;
           const [, y] = api.coord([extent[0], api.value(0)]);
-          return { type: "text", x: label.at, y, style: { text: label.said, fill: label.inside && !one.open ? inkOn(colour) : theme.ink, font: `12px ${SANS}`, verticalAlign: "middle" } };
+          return { type: "text", x: label.at, y: label.over ? y - 12 : y, style: { text: label.said, fill: label.inside && !one.open ? inkOn(colour) : theme.ink, font: `12px ${SANS}`, verticalAlign: "middle" } };
         },
       };
       const body = inBars ? {
@@ -532,11 +544,12 @@ globalThis.linerateCharts = (() => {
     return text;
   };
 
-  // The numbers and the intervals of a figure of rows, in pixels from the left: row, ends of the number, ends of the interval.
+  // The numbers and the intervals of a figure of rows, in pixels from the left: row, ends of the number, ends of the interval
+  // that is in line with it.
   const numbers = (figure, width) => {
     const visible = figure.series.filter((series) => series.shown).map((series) => series.name);
     const { shown, labels, whiskers } = rowsOf(figure, { visible, width, zoom: null });
-    return shown.flatMap((one, nth) => one.points.map((point, at) => ({ row: point.y, label: labels[nth][at], whisker: whiskers[nth][at] })));
+    return shown.flatMap((one, nth) => one.points.map((point, at) => ({ row: point.y, label: labels[nth][at], whisker: labels[nth][at]?.over ? null : whiskers[nth][at] })));
   };
 
   return { THEMES, option, height, describe, format, to, from, svg, numbers, longest, isOfRows, panelsOf, called };

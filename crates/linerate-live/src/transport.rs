@@ -23,7 +23,7 @@ pub use tried::refused;
 
 use crate::pattern::{Driven, GREETING, Measured, Part};
 use crate::plan::{Block, HostAddress, PortRange};
-use crate::record::{Granted, Lack};
+use crate::record::{Granted, UnavailableTransport};
 use crate::vocabulary::{self, Does, Wait};
 use crate::{Error, Result};
 use schemars::JsonSchema;
@@ -37,7 +37,7 @@ pub trait Transport: Sync {
     /// Its name in the vocabulary.
     fn name(&self) -> &'static str;
     /// Why this host, this kernel or these privileges do not have it; none where they do.
-    fn lacks(&self) -> Option<Lack> {
+    fn lacks(&self) -> Option<UnavailableTransport> {
         None
     }
     /// Prepares this end: a passive end is bound when this returns.
@@ -149,7 +149,7 @@ pub fn may_listen(addresses: &[HostAddress], ports: Option<PortRange>) -> Result
 }
 
 /// What this host has not, in the vocabulary's order.
-pub fn lacking() -> Vec<Lack> {
+pub fn lacking() -> Vec<UnavailableTransport> {
     transports().into_iter().filter_map(Transport::lacks).collect()
 }
 

@@ -14,7 +14,6 @@ mod grant;
 mod host_delta;
 pub mod import;
 mod imported;
-mod lack;
 mod latency;
 mod not_measured;
 mod read;
@@ -25,6 +24,7 @@ mod tally;
 mod trace;
 mod transfer;
 mod transfer_beside;
+mod unavailable;
 mod wire;
 mod write;
 
@@ -41,7 +41,6 @@ pub use event::{
 };
 pub use host_delta::{HostDelta, InterfaceDelta};
 pub use imported::{Imported, Original, Source};
-pub use lack::{KnobRefused, Lack, Unobserved};
 pub use latency::{Latencies, decode_histogram, encode_histogram, encode_merged, merge_histograms};
 pub use not_measured::{NotMeasured, Reason};
 pub use read::{BadLine, Unreadable, read};
@@ -52,6 +51,7 @@ pub use tally::{StageTally, SubInterval, Tally};
 pub use trace::{Trace, TraceBlock, TraceHost, TraceSide, leave_out};
 pub use transfer::{FileIo, Spent, Transfer, TransferEnd, TransferStream};
 pub use transfer_beside::{Recognised, TransfersBeside, TransfersOf};
+pub use unavailable::{KnobRefused, UnavailableTransport, Unobserved};
 pub use wire::{Late, LinkAudit, WireAudit};
 pub use write::Writer;
 

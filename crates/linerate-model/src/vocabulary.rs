@@ -70,7 +70,7 @@ pub use pattern::{
 };
 pub use preset::{PRESETS, Preset};
 pub use quantity::{QUANTITIES, Quantity, QuantityEntry, Statistic};
-pub use readable::{readable_place, readable_rung, readable_setting};
+pub use readable::{readable_knob, readable_metric, readable_place, readable_rung, readable_setting};
 pub use reason::{REASONS, ReasonEntry, ReasonKind};
 pub use rung::{
     DATAGRAM_BYTES, FRAME_BYTES, FRAME_SIZES, Family, LADDER_BYTES, LATENCY_BYTES, Place, RUNGS, Rung,

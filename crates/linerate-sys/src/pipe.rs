@@ -64,7 +64,7 @@ impl NewPipes {
     }
 
     /// This process's ends, before.
-    pub fn here(&self) -> &Pipes {
+    pub fn own(&self) -> &Pipes {
         &self.here
     }
 }

@@ -15,7 +15,7 @@ pub struct PortHolder {
 const LISTENS: &str = "0A";
 
 /// What has a port of TCP, or of UDP, at this address or at all.
-pub fn of(place: SocketAddr, udp: bool) -> Option<PortHolder> {
+pub fn holder_of(place: SocketAddr, udp: bool) -> Option<PortHolder> {
     let protocol = if udp { "udp" } else { "tcp" };
     let tables = [format!("/proc/self/net/{protocol}"), format!("/proc/self/net/{protocol}6")];
     let tables = tables.iter().filter_map(|path| std::fs::read_to_string(path).ok());
@@ -74,11 +74,19 @@ mod tests {
         let own = Some(std::process::id());
         for place in ["127.0.0.1:0", "0.0.0.0:0", "[::1]:0", "[::]:0"] {
             let (tcp, udp) = (TcpListener::bind(place).unwrap(), UdpSocket::bind(place).unwrap());
-            assert_eq!(of(tcp.local_addr().unwrap(), false).map(|holder| holder.process), own, "{place}");
-            assert_eq!(of(udp.local_addr().unwrap(), true).map(|holder| holder.process), own, "{place}");
+            assert_eq!(
+                holder_of(tcp.local_addr().unwrap(), false).map(|holder| holder.process),
+                own,
+                "{place}"
+            );
+            assert_eq!(
+                holder_of(udp.local_addr().unwrap(), true).map(|holder| holder.process),
+                own,
+                "{place}"
+            );
         }
         let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        assert_eq!(of(gone, false), None);
+        assert_eq!(holder_of(gone, false), None);
     }
 
     #[test]

@@ -24,4 +24,4 @@ pub use part::Part;
 pub use resent::Segments;
 pub use shot::{Shot, Shots, Stage};
 pub use suspect::{LOOKS, Screened, Suspect, screened};
-pub use verdict::{Ending, Kind, Named, Told, grouped_by, told};
+pub use verdict::{Ending, Kind, Named, Told, grouped_by, verdict_on};

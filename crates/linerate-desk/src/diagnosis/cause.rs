@@ -174,7 +174,7 @@ impl Look<'_> {
             .map(|shown| cause.signs.iter().filter_map(|sign| shown.evidence(*sign)).collect())
             .unwrap_or_default();
         let has_sign = !evidence.is_empty();
-        evidence.extend(made.iter().copied().map(told));
+        evidence.extend(made.iter().copied().map(evidence_of));
         let unavailable = self.recording.unavailable.iter();
         let refused = unavailable.filter(|not| not.arm.is_some_and(is_its));
         let refused: Vec<String> = refused.map(|not| not.reason.why.clone()).collect();
@@ -330,7 +330,7 @@ fn has_moved(candidate: &ArmCandidate, margin: f64) -> bool {
     candidate.verdict == Verdict::Different && candidate.is_gain && is_beyond && is_confirmed
 }
 
-fn told(candidate: &ArmCandidate) -> String {
+fn evidence_of(candidate: &ArmCandidate) -> String {
     let changed = candidate.change.map_or(String::new(), |change| {
         let ends = change.low.zip(change.high);
         let interval = ends.map_or(String::new(), |(low, high)| {

@@ -143,7 +143,7 @@ fn window(transfer: &Transfer) -> Option<(&'static str, &'static str)> {
 pub fn transfer_seal(transfer: &Transfer) -> Option<String> {
     let cipher = transfer.sender.cipher.as_ref()?;
     let of = |end: &TransferEnd| {
-        let took = told(share(end, |stream| stream.seal.cpu_ns as f64));
+        let took = share_text(share(end, |stream| stream.seal.cpu_ns as f64));
         let core = core_bps(end).map_or(String::new(), |bps| format!(", {} a core", BitRate(bps)));
         format!("{took}{core}")
     };
@@ -173,20 +173,20 @@ fn is_sealing(end: &TransferEnd) -> bool {
 }
 
 /// A share; of one that nobody would notice only that.
-fn told(share: f64) -> String {
+fn share_text(share: f64) -> String {
     if share < 0.001 { "next to nothing".into() } else { percent(share) }
 }
 
 /// What the streams' own time says, in numbers.
 fn evidence(bound: &str, transfer: &Transfer) -> String {
     let (sender, receiver) = (&transfer.sender, &transfer.receiver);
-    let sent = |of: fn(&TransferStream) -> u64| told(share(sender, |s| of(s) as f64));
+    let sent = |of: fn(&TransferStream) -> u64| share_text(share(sender, |s| of(s) as f64));
     // Of the whole time, as the share that it is evidence of.
     let received =
-        |of: fn(&TransferStream) -> u64| told(streaming(receiver) * share(receiver, |s| of(s) as f64));
+        |of: fn(&TransferStream) -> u64| share_text(streaming(receiver) * share(receiver, |s| of(s) as f64));
     match bound {
         "destination-disk" => {
-            let writes = told(share(receiver, |stream| waited(stream, stream.file.waited_ns())));
+            let writes = share_text(share(receiver, |stream| waited(stream, stream.file.waited_ns())));
             let synced =
                 receiver.sync_ns.map(|ns| format!(", {} until all was on the disk", Nanoseconds(ns as f64)));
             format!("its streams waited for writes {writes} of theirs{}", synced.unwrap_or_default())
@@ -194,7 +194,7 @@ fn evidence(bound: &str, transfer: &Transfer) -> String {
         "source-disk" => {
             let cached =
                 transfer.cached_share.map(|share| format!("; {} of the file was in memory", percent(share)));
-            let reads = told(share(sender, |stream| waited(stream, stream.file.waited_ns())));
+            let reads = share_text(share(sender, |stream| waited(stream, stream.file.waited_ns())));
             format!("its streams waited for reads {reads} of theirs{}", cached.unwrap_or_default())
         }
         "receiver-cpu" => format!(

@@ -59,7 +59,7 @@ pub(super) fn disturbances(report: &Report) -> impl Iterator<Item = note::Note> 
 /// The verdict in words.
 pub(super) fn sentence(compared: &Compared) -> String {
     if let [candidate] = compared.candidates.as_slice() {
-        return one(compared, candidate) + ".";
+        return verdict_text(compared, candidate) + ".";
     }
     let count = |verdict| compared.candidates.iter().filter(|one| one.verdict == verdict).count();
     let [different, same, open] = [Verdict::Different, Verdict::Same, Verdict::CannotTell].map(count);
@@ -73,13 +73,13 @@ pub(super) fn sentence(compared: &Compared) -> String {
     let best =
         compared.candidates.iter().filter(|one| one.accepted).max_by(|a, b| gain(a).total_cmp(&gain(b)));
     match best {
-        Some(best) => format!("{counts}; the best: {}.", one(compared, best)),
+        Some(best) => format!("{counts}; the best: {}.", verdict_text(compared, best)),
         None => format!("{counts}; none is proved better in all that was watched."),
     }
 }
 
 /// One candidate's verdict in words.
-fn one(compared: &Compared, candidate: &ArmCandidate) -> String {
+fn verdict_text(compared: &Compared, candidate: &ArmCandidate) -> String {
     let name = &candidate.name;
     let because = candidate.reasons.join("; ");
     let Some(change) = candidate.change else { return format!("{name}: {because}") };

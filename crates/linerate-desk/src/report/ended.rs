@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::record::synthetic::Synthetic;
 
-    fn told(edit: impl Fn(&mut Recording)) -> (Option<String>, Option<String>) {
+    fn ended_with(edit: impl Fn(&mut Recording)) -> (Option<String>, Option<String>) {
         let mut recording = Synthetic { passes: 10, ..Synthetic::default() }.recording();
         edit(&mut recording);
         let report = Report::from_recording(&recording);
@@ -125,19 +125,19 @@ mod tests {
 
     #[test]
     fn a_run_says_which_limit_ended_it() {
-        let (heading, text) = told(|recording| late(recording, 3));
+        let (heading, text) = ended_with(|recording| late(recording, 3));
         assert_eq!(heading.as_deref(), Some("6 of 10 passes"));
         let text = text.unwrap();
         assert!(
             text.contains("was over after 6 of 10 passes, ") && text.contains(": steps took 3.0 times"),
             "{text}"
         );
-        let (_, cut) = told(|recording| {
+        let (_, cut) = ended_with(|recording| {
             late(recording, 1);
             recording.end = None;
         });
         assert!(cut.unwrap().contains("the recording ends within the run, after 6 of 10 passes"));
-        let (heading, _) = told(|_| ());
+        let (heading, _) = ended_with(|_| ());
         assert_eq!(heading, None, "all passes were made");
     }
 }

@@ -54,7 +54,7 @@ pub fn history_text(histories: &[History]) -> String {
     if histories.is_empty() {
         return "There is no completed run in the history.\n".into();
     }
-    let told: Vec<String> = histories.iter().map(one).collect();
+    let told: Vec<String> = histories.iter().map(series_text).collect();
     let note = format!(
         "± is the interval of the median over runs, from 6 runs on. A change is marked where {LEAST_OF_LEVEL} runs and more on \
          each side\ndiffer; of histories without any at most {} show one.\n",
@@ -63,7 +63,7 @@ pub fn history_text(histories: &[History]) -> String {
     told.join("\n") + "\n" + &note
 }
 
-fn one(history: &History) -> String {
+fn series_text(history: &History) -> String {
     let runs = counted(history.runs.len(), "run");
     let when = match (history.runs.first(), history.runs.last()) {
         (Some(first), Some(last)) if first != last => format!("from {first} to {last}"),

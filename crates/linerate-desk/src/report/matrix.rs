@@ -13,7 +13,7 @@ use crate::unit::{BitRate, Nanoseconds};
 use std::collections::BTreeMap;
 
 pub(super) use entry::entry;
-pub(super) use words::{groups_found, said, sent_again, sentence};
+pub(super) use words::{groups_found, named_text, sent_again, sentence};
 use words::{is_by_loss, rounds, set_apart, suspect_said};
 
 /// Writes it for a page.

@@ -22,7 +22,7 @@ fn papers() -> Vec<Explanation> {
 
 fn paper(paper: &'static Paper) -> Explanation {
     let hosts = paper.testbeds.iter().map(|bed| format!("{}: {}; {}", bed.id, bed.hosts, bed.network));
-    let changed = changes().iter().filter(|change| change.paper == paper.id).map(told);
+    let changed = changes().iter().filter(|change| change.paper == paper.id).map(change_text);
     Explanation {
         name: paper.id,
         definition: paper.title.into(),
@@ -43,7 +43,7 @@ fn sentences(texts: impl Iterator<Item = String>) -> String {
 }
 
 /// A change and what it gave.
-fn told(change: &Change) -> String {
+fn change_text(change: &Change) -> String {
     let gain = Some(change.gain.as_str()).filter(|gain| !["", "-"].contains(gain));
     let gain = gain.map_or(String::new(), |gain| format!(" ({gain})"));
     let from_to = Some(change.from_to.as_str()).filter(|text| *text != "-");

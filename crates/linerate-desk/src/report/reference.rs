@@ -38,7 +38,8 @@ pub fn kinds() -> impl Iterator<Item = &'static Kind> {
 /// What a name means, once for each kind that has it; or the names nearest to it.
 pub fn explain(name: &str) -> Result<String, Vec<&'static str>> {
     let all: Vec<Explanation> = kinds().flat_map(Kind::explanations).collect();
-    let found: Vec<String> = all.iter().filter(|one| is_called(one.name, name)).map(told).collect();
+    let found: Vec<String> =
+        all.iter().filter(|one| is_called(one.name, name)).map(explanation_text).collect();
     if !found.is_empty() {
         return Ok(found.join("\n"));
     }
@@ -86,7 +87,7 @@ fn parts(one: &Explanation) -> Vec<(&'static str, &str)> {
 }
 
 /// One explanation for a terminal.
-fn told(one: &Explanation) -> String {
+fn explanation_text(one: &Explanation) -> String {
     let mut rows = vec![(one.kind.to_owned(), note::sentence(&one.definition))];
     rows.extend(parts(one).into_iter().map(|(name, text)| (name.to_owned(), text.to_owned())));
     let page = page_of(one);

@@ -93,11 +93,11 @@ pub(super) fn what(trace: &StreamTrace) -> Vec<String> {
 pub(super) fn lines(of: &StreamAnalysis) -> Vec<(String, String)> {
     let mut lines = Vec::new();
     if let Some(rate) = of.throughput_bps {
-        let said = told(rate, |bps| BitRate(bps).rounded(3));
+        let said = median_text(rate, |bps| BitRate(bps).rounded(3));
         lines.push(("rate".to_owned(), format!("{said} received while it was watched")));
     }
     if let (Some(tax), Some(untraced)) = (of.tax, of.untraced_bps) {
-        let untraced = told(untraced, |bps| BitRate(bps).rounded(3));
+        let untraced = median_text(untraced, |bps| BitRate(bps).rounded(3));
         let is_known = tax.low.is_some_and(|low| low > 0.0) || tax.high.is_some_and(|high| high < 0.0);
         let said = match is_known {
             true => format!("a stream that is not watched is {} faster: {untraced}", interval(tax)),
@@ -141,7 +141,7 @@ pub(super) fn rows(ends: &[StreamEnd]) -> Vec<Vec<String>> {
 }
 
 fn cell(value: &StreamValue) -> String {
-    told(value.of_blocks, |number| match value.unit {
+    median_text(value.of_blocks, |number| match value.unit {
         StreamUnit::Share => percent(number),
         StreamUnit::NanosecondsPerByte => format!("{} ns/B", significant(number, 3)),
         StreamUnit::Bytes => size(number.round() as u64),
@@ -151,7 +151,7 @@ fn cell(value: &StreamValue) -> String {
 }
 
 /// The median, with its interval where that is wider than what is printed.
-fn told(of: Estimate, print: impl Fn(f64) -> String) -> String {
+fn median_text(of: Estimate, print: impl Fn(f64) -> String) -> String {
     let median = print(of.median);
     match (of.low.map(&print), of.high.map(&print)) {
         (Some(low), Some(high)) if low != median || high != median => format!("{median} [{low}, {high}]"),
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn a_number_has_its_interval_where_that_shows() {
         let estimate = |low, high| Estimate { median: 0.5, low, high, n: 6 };
-        let said = |low, high| told(estimate(low, high), percent);
+        let said = |low, high| median_text(estimate(low, high), percent);
         assert_eq!(said(Some(0.4), Some(0.6)), "50 % [40 %, 60 %]");
         assert_eq!((said(Some(0.5), Some(0.5)), said(None, None)), ("50 %".into(), "50 % (n 6)".into()));
     }

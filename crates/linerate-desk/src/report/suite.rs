@@ -5,7 +5,7 @@ mod ranking;
 mod stages;
 mod table;
 
-pub(super) use ranking::said as said_of_ranking;
+pub(super) use ranking::ranking_text;
 pub(super) use table::{about as about_row, written as written_cell};
 
 use super::block::{Block, bands};

@@ -66,7 +66,7 @@ pub fn transfers_json(beside: &TransfersBeside) -> Value {
             "throughput_bps": rate(one).map(of),
             "cpu_byte_ns": cpu_byte_ns(one).map(of),
             "paper_bps": published(one),
-            "bound": said(one, beside),
+            "bound": bound_text(one, beside),
             "file_costs": costs,
         })
     });
@@ -125,12 +125,12 @@ fn table((files, bytes): (Option<u64>, u64), beside: &TransfersBeside) -> String
 }
 
 /// What binds one, by its median.
-fn said(one: &TransfersOf, beside: &TransfersBeside) -> Option<String> {
+fn bound_text(one: &TransfersOf, beside: &TransfersBeside) -> Option<String> {
     transfer_beside_bound(one, &rate(one)?, beside)
 }
 
 fn bound(one: &TransfersOf, beside: &TransfersBeside) -> Option<String> {
-    Some(format!("{} of {} is bound by {}\n", name(one), size(one.bytes), said(one, beside)?))
+    Some(format!("{} of {} is bound by {}\n", name(one), size(one.bytes), bound_text(one, beside)?))
 }
 
 /// What a small file costs; where the interval holds nothing it cannot be told.

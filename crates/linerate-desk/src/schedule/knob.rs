@@ -4,8 +4,9 @@ use super::filter;
 use super::link::{self, Wrong};
 use crate::plan::{Arm, Case, Placement, Plan, Setting, Suite, View};
 use crate::record::{HostFacts, KnobRefused, Reason, Recording};
+use crate::unit::Bytes;
 use crate::vocabulary::ReasonKind::Lacking;
-use crate::vocabulary::{Had, Knob, Rung};
+use crate::vocabulary::{Had, HostKnob, HostPlace, Knob, Rung, SysctlValue};
 
 /// What the user asks for by hand and a host has not; none where each has all. Cases of suites are left out one by one.
 pub fn unusable_knob(plan: &Plan, recording: &Recording) -> Option<Wrong> {
@@ -26,7 +27,11 @@ pub(super) fn refused_experiments(plan: &Plan, recording: &Recording) -> Vec<(u3
     let refusal = |arm: &Arm| {
         let is_tried = arm.cause.is_some() || plan.tuning().is_some() || matches!(plan.view, View::Ladder(_));
         let mut settings = arm.settings.iter().filter(|_| is_tried);
-        let (why, hint) = settings.find_map(|setting| lacking(plan, setting, &recording.hosts))?;
+        let is_search = plan.tuning().is_some();
+        let (why, hint) = settings.find_map(|setting| {
+            let hosts = &recording.hosts;
+            lacking(plan, setting, hosts).or_else(|| lowering(setting, hosts).filter(|_| is_search))
+        })?;
         Some(Reason::new(Lacking, why, hint))
     };
     (1..).zip(&plan.arms).filter_map(|(number, arm)| Some((number, refusal(arm)?))).collect()
@@ -62,6 +67,20 @@ fn lacking(plan: &Plan, setting: &Setting, hosts: &[HostFacts]) -> Option<Wrong>
     }
 }
 
+/// The first host whose limit a search would lower: its levels are those of limits that are too low.
+fn lowering(setting: &Setting, hosts: &[HostFacts]) -> Option<Wrong> {
+    let HostPlace::Sysctl(path, SysctlValue::ThirdOf(_)) = HostKnob::named(&setting.knob)?.place else {
+        return None;
+    };
+    let asked = setting.value.parse::<Bytes>().ok()?;
+    let name = path.replace('/', ".");
+    hosts.iter().find_map(|host| {
+        let limit = host.environment.stack.get(&name)?.as_array()?.last()?.as_u64()?;
+        let why = format!("{name} goes up to {} there, which is more", Bytes(limit));
+        (limit > asked.0).then(|| (said(setting, host, &why), String::new()))
+    })
+}
+
 /// The first host that tried the value and has it not.
 fn tried(setting: &Setting, hosts: &[HostFacts]) -> Option<Wrong> {
     hosts.iter().find_map(|host| {
@@ -95,7 +114,7 @@ fn lacking_cpu(setting: &Setting, hosts: &[HostFacts]) -> Option<Wrong> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Arm, Rungs};
+    use crate::plan::{Arm, Comparison, Metric, Rungs, Tuning};
     use crate::record::synthetic::Synthetic;
     use serde_json::json;
 
@@ -132,6 +151,36 @@ mod tests {
         let (mut plan, recording) = asked("tcp.send-engine=io-uring", "network.tcp", &[]);
         plan.arms = vec![Arm::candidate(vec!["tcp.send-engine=io-uring".parse().unwrap()])];
         assert!(unusable_knob(&plan, &recording).is_some());
+    }
+
+    #[test]
+    fn a_search_lowers_no_limit_of_a_host() {
+        let (mut plan, mut recording) = asked("tcp.send-engine=io-uring", "network.tcp", &[]);
+        let levels = ["16MiB", "64MiB"].map(|size| format!("host.tcp-receive-buffer={size}"));
+        plan.arms = levels.iter().map(|level| Arm::candidate(vec![level.parse().unwrap()])).collect();
+        let comparison = Comparison {
+            metric: Metric::Throughput,
+            blocks: 12,
+            extend: false,
+            margin: 0.01,
+            connections: 1,
+            adaptive: false,
+            against_bps: None,
+            hosts: false,
+        };
+        let design = Tuning { comparison, screening: 5, hosts: true };
+        plan.view = View::Tuning { rungs: Rungs::named(["network.tcp"]), design };
+        recording.hosts[1]
+            .environment
+            .stack
+            .insert("net.ipv4.tcp_rmem".into(), json!([4096, 131_072, 32 << 20]));
+        let refused = refused_experiments(&plan, &recording);
+        let reasons: Vec<(u32, &str)> = refused.iter().map(|(arm, reason)| (*arm, &*reason.why)).collect();
+        let why =
+            "host.tcp-receive-buffer=16MiB: host b: net.ipv4.tcp_rmem goes up to 32 MiB there, which is more";
+        assert_eq!(reasons, [(1, why)]);
+        recording.hosts[1].environment.stack.clear();
+        assert_eq!(refused_experiments(&plan, &recording), []);
     }
 
     #[test]

@@ -106,8 +106,9 @@ impl Screen {
 
     /// The visits of a round: streams and round trips in the screening, of fresh trials what they are for.
     fn visits_of(&self, pass: u32, round: &Round, probe: Option<usize>) -> Vec<Visit> {
-        let is_wanted =
-            |pattern: &&Pattern| round.carries.is_none_or(|carries| carries == Carries::of(**pattern));
+        let is_wanted = |pattern: &&Pattern| {
+            round.carries.is_none_or(|carries| carries == Carries::of_pattern(**pattern))
+        };
         let why = if probe.is_some() { Why::Probe } else { round.stage.why() };
         let pairs: Pairs = round.pairs.iter().copied().collect();
         let visit = |pattern: &Pattern| {
@@ -277,7 +278,7 @@ impl Planner for Screen {
 
     fn step(&self, number: usize, visit: &Visit, recording: &Recording) -> Step {
         let entry = &visit.entry;
-        let pace = Pace::of(entry.case.pattern, recording);
+        let pace = Pace::from_recording(entry.case.pattern, recording);
         let blocks = blocks_of(visit, &pace);
         // Hosts differ in their CPUs, and in a lab they share them: nobody is pinned.
         let ends = Ends { from: Vec::new(), to: Vec::new() };
@@ -331,7 +332,7 @@ impl Schedule for Screen {
 
     fn stage(&self, step: &Step) -> String {
         let rounds = self.course.screening_rounds();
-        match Stage::of(step.why) {
+        match Stage::of_step(step.why) {
             None => "warm-up".to_owned(),
             Some(Stage::Screen) => format!("round {} of {rounds}", step.pass),
             Some(Stage::Recheck) => "cells that stood apart once more".to_owned(),

@@ -4,7 +4,7 @@ use super::placement::{ends, share_machine};
 use super::wanted::Wanted;
 use super::{filter, knob};
 use crate::plan::{Carrier, Case, HostId, Plan, Target};
-use crate::record::{HostFacts, Lack, Reason, Recording};
+use crate::record::{HostFacts, Reason, Recording, UnavailableTransport};
 use crate::unit::{BitRate, Bytes, counted};
 use crate::vocabulary::ReasonKind::{Failed, Lacking, NoTime, Unable, Untrue};
 use crate::vocabulary::{ELEMENT_BYTES, Family, Pattern, Place, Rung, TRANSPORTS, TransportEntry, Wait};
@@ -81,7 +81,7 @@ fn refused(plan: &Plan, recording: &Recording, rung: &Rung, case: &Case) -> Opti
 }
 
 /// What one of the case's hosts said that it has not.
-fn lacking<'r>(recording: &'r Recording, rung: &Rung, case: &Case) -> Option<&'r Lack> {
+fn lacking<'r>(recording: &'r Recording, rung: &Rung, case: &Case) -> Option<&'r UnavailableTransport> {
     let ends = recording.hosts.iter().filter(|host| case.pairs.has(host.host));
     ends.flat_map(|host| &host.lacks).find(|lack| lack.transport == rung.transport.name)
 }

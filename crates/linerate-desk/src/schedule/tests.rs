@@ -8,8 +8,8 @@ use super::{Entry, Passes, Schedule};
 use crate::plan::{Plan, Profile, Rungs, Step, View, Why};
 use crate::record::synthetic::Synthetic;
 use crate::record::{
-    Addition, Calibration, Event, Figure, Flow, HostCalibration, Lack, NotMeasured, Reason, Recording,
-    RoleRecord, StepRecord, Trial,
+    Addition, Calibration, Event, Figure, Flow, HostCalibration, NotMeasured, Reason, Recording, RoleRecord,
+    StepRecord, Trial, UnavailableTransport,
 };
 use crate::vocabulary::{CLOCK_READ, Pattern, Place, ReasonKind, Wait};
 use std::collections::BTreeMap;
@@ -310,7 +310,11 @@ fn sizes_whose_way_is_audited_are_visited_apart() {
 fn what_a_host_lacks_is_unavailable() {
     let (plan, mut recording) =
         begun(|plan| plan.view = View::Ladder(Rungs::unnamed(["network.tcp", "network.tls"])));
-    let lack = Lack { transport: "tls".into(), why: "unavailable: no such thing".into(), hint: "try".into() };
+    let lack = UnavailableTransport {
+        transport: "tls".into(),
+        why: "unavailable: no such thing".into(),
+        hint: "try".into(),
+    };
     recording.hosts[1].lacks = vec![lack.clone()];
     let schedule = Passes::new(&plan, &recording);
     let of_tls: Vec<_> = schedule.unavailable().iter().filter(|it| it.rung == "network.tls").collect();

@@ -16,13 +16,13 @@ const LEAST_PACKETS: f64 = 1000.0;
 pub(super) fn at_host(topology: &Topology, host: &str) -> Netem {
     // Where pairs of hosts differ there are two, and all that leaves one goes to the other.
     let peer = if host == "a" { "b" } else { "a" };
-    of(topology.shape_between(host, peer), topology.mtu)
+    netem_of(topology.shape_between(host, peer), topology.mtu)
 }
 
 /// What is done to all that a switch sends to a host: its own rate, and nothing that was done before.
 pub(super) fn at_switch(topology: &Topology) -> Option<Netem> {
     let line = Shape { rate: topology.shape.rate, queue_bytes: topology.shape.queue(), ..Shape::default() };
-    line.rate.map(|_| of(&line, topology.mtu))
+    line.rate.map(|_| netem_of(&line, topology.mtu))
 }
 
 /// Whether what is done is done to packets, and so must not be done to super-packets.
@@ -30,7 +30,7 @@ pub(super) fn is_of_packets(netem: &Netem) -> bool {
     netem.loss != NetemLoss::None || netem.duplicate > 0
 }
 
-fn of(shape: &Shape, mtu: u32) -> Netem {
+fn netem_of(shape: &Shape, mtu: u32) -> Netem {
     Netem {
         latency_ns: shape.delay_ns.round() as u64,
         jitter_ns: shape.jitter_ns.round() as u64,

@@ -188,7 +188,7 @@ mod tests {
     const ENOSPC: i32 = 28;
     const EOPNOTSUPP: i32 = 95;
 
-    fn told(call: &'static str, errno: i32, ordinary: bool, settings: &[(&str, &str)]) -> &'static str {
+    fn hint_for(call: &'static str, errno: i32, ordinary: bool, settings: &[(&str, &str)]) -> &'static str {
         let (call, object) = call.split_once(' ').unwrap_or((call, "it"));
         let error = linerate_sys::Error::new(call, object, io::Error::from_raw_os_error(errno));
         let setting = |path: &str| {
@@ -221,7 +221,7 @@ mod tests {
             ("RTM_NEWQDISC wire0 netem", ENOENT, false, &[], "modprobe sch_netem"),
         ];
         for (call, errno, ordinary, settings, part) in cases {
-            let hint = told(call, errno, ordinary, settings);
+            let hint = hint_for(call, errno, ordinary, settings);
             assert!(hint.contains(part), "{call} {errno}: {hint}");
         }
     }
@@ -230,7 +230,7 @@ mod tests {
     fn what_is_not_known_stays_a_failed_call() {
         let apparmor = [("kernel/apparmor_restrict_unprivileged_userns", "1")];
         for (call, errno) in [("RTM_NEWLINK", EINVAL), ("RTM_NEWLINK", ENOENT), ("unshare", EPERM)] {
-            assert_eq!(told(call, errno, false, &apparmor), "", "{call} {errno}");
+            assert_eq!(hint_for(call, errno, false, &apparmor), "", "{call} {errno}");
         }
     }
 }

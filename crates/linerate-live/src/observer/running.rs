@@ -76,7 +76,7 @@ pub fn watch_program(suspect: Suspect, time: Duration, stop: &dyn Fn() -> bool) 
     }
     let elapsed = begun.elapsed();
     let mut connections: Vec<RunningConnection> =
-        seen.into_values().filter(|one| one.readings > 1).map(Seen::told).collect();
+        seen.into_values().filter(|one| one.readings > 1).map(Seen::into_connection).collect();
     let carried = |one: &RunningConnection| one.sent_bps() + one.received_bps();
     connections.sort_by(|a, b| carried(b).total_cmp(&carried(a)));
     Ok(RunningProgram {
@@ -205,7 +205,7 @@ impl Seen {
         (self.latest, self.ended) = (one, at);
     }
 
-    fn told(self) -> RunningConnection {
+    fn into_connection(self) -> RunningConnection {
         let levels = self.levels.iter();
         RunningConnection {
             local: self.latest.local,

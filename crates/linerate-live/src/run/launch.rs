@@ -176,7 +176,7 @@ fn agent(
     let slot = Slot { place, node, job };
     let reached = format!("{}://{}", launched.by().name, greeting.host);
     let who = format!("host {id} ({reached})");
-    let launcher = launchers.of(place);
+    let launcher = launchers.process_of(place);
     let told = who.clone();
     let post_mortem = move || Some(launcher.last_words(&told).into());
     let client = Client::new(who, opener, sealer)?.with_post_mortem(post_mortem);

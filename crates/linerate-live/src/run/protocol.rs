@@ -2,7 +2,8 @@
 
 use crate::plan::{Block, HostAddress, LinkSettings, PortRange, Setting};
 use crate::record::{
-    Environment, Flow, Granted, HostDelta, KnobRefused, Lack, Series, SocketRecord, Unobserved,
+    Environment, Flow, Granted, HostDelta, KnobRefused, Series, SocketRecord, UnavailableTransport,
+    Unobserved,
 };
 use crate::transport::{Offer, Spec, Task};
 use crate::vocabulary::{Does, Sample, Wait};
@@ -38,7 +39,7 @@ pub struct Hello {
     /// Whether the loopback interface has an IPv6 address.
     pub loopback6: bool,
     /// The transports that this host has not.
-    pub lacks: Vec<Lack>,
+    pub lacks: Vec<UnavailableTransport>,
     /// The observers that watch nothing here, for want of a privilege.
     #[serde(default)]
     pub unobserved: Vec<Unobserved>,

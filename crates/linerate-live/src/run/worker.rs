@@ -14,7 +14,7 @@ use crate::plan::{Block, PATIENCE_NS};
 use crate::record::{Flow, Latencies, SocketRecord, encode_histogram};
 use crate::transport::{Pending, Session, Task, named};
 use crate::vocabulary::{Does, Sample};
-use crate::workload::application::{Order, Seat};
+use crate::workload::application::{Order, PairEnd};
 use crate::workload::ends;
 use crate::{Error, Result};
 use linerate_sys::{local, socket, thread};
@@ -192,14 +192,14 @@ fn played_together(
         |(session, _): &(Box<dyn Session>, _)| Watch::begin(Site::Session, &watched(session.as_ref(), None));
     let watches: Vec<Watch> = sessions.iter().map(watch).collect::<Result<_>>()?;
     let Some((_, WorkerPart { blocks, .. })) = sessions.first() else { return Ok(Vec::new()) };
-    let mut seats = Vec::new();
+    let mut pair_ends = Vec::new();
     for (session, part) in sessions.iter_mut() {
         let [task] = part.tasks.as_slice() else {
             return Err(Error::usage("an application has one task an end", ""));
         };
-        seats.push(Seat { session: session.as_mut(), task, pair: part.pair, flows: part.flows });
+        pair_ends.push(PairEnd { session: session.as_mut(), task, pair: part.pair, flows: part.flows });
     }
-    let measured = ends::play(&mut seats, order, blocks)?;
+    let measured = ends::play(&mut pair_ends, order, blocks)?;
     let mut answers = Vec::new();
     for (((session, part), mut watch), flows) in sessions.iter().zip(watches).zip(&measured) {
         let seen = watch.end(&watched(session.as_ref(), None))?;

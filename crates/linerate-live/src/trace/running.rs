@@ -86,7 +86,9 @@ pub fn trace_program(
     // Which comes first alternates: what drifts is in both alike.
     let one = |round| {
         let told = pair(&mut seeing, &mut connection, part, round % 2 == 1);
-        told.map_err(|error| if connection.came().is_err() { Cut::Over(error) } else { Cut::Refused(error) })
+        told.map_err(|error| {
+            if connection.segments_received().is_err() { Cut::Over(error) } else { Cut::Refused(error) }
+        })
     };
     let rounds = rounds(one, stop)?;
     let missing = seeing.tracer.missing().into_iter().map(str::to_owned).collect();
@@ -141,10 +143,10 @@ fn pair(
         match traced {
             true => watch(seeing, connection, part, &mut told)?,
             false => {
-                let (before, begun) = (connection.came()?, Instant::now());
+                let (before, begun) = (connection.segments_received()?, Instant::now());
                 std::thread::sleep(part);
                 told.untraced_ns = begun.elapsed().as_nanos() as u64;
-                told.untraced_segments = connection.came()?.saturating_sub(before);
+                told.untraced_segments = connection.segments_received()?.saturating_sub(before);
             }
         }
     }
@@ -162,12 +164,12 @@ fn watch(
     let sent_before = if is_by_threads { Some(connection.sent()?) } else { None };
     let tracer = &mut seeing.tracer;
     tracer.begin(connection.watched)?;
-    let (before, begun) = (connection.came(), Instant::now());
+    let (before, begun) = (connection.segments_received(), Instant::now());
     while begun.elapsed() < time && !tracer.is_nearly_full() {
         std::thread::sleep(LOOK);
     }
     told.traced_ns = begun.elapsed().as_nanos() as u64;
-    let after = connection.came();
+    let after = connection.segments_received();
     let (stamps, lost) = tracer.end()?;
     told.traced_segments = after?.saturating_sub(before?);
     told.lost_events = lost;
@@ -189,7 +191,7 @@ impl Connection {
     }
 
     /// Segments with data that came on this connection.
-    fn came(&mut self) -> Result<u64> {
+    fn segments_received(&mut self) -> Result<u64> {
         self.counted("data_segs_in")
     }
 

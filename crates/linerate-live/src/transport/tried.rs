@@ -156,7 +156,7 @@ fn interface(name: &str) -> Option<Refusal> {
 
 fn pipe(value: &str) -> Option<Refusal> {
     let asked = value.parse::<Bytes>().ok()?.0 as usize;
-    let got = NewPipes::create(Some(asked)).ok()?.here().capacity().ok()?;
+    let got = NewPipes::create(Some(asked)).ok()?.own().capacity().ok()?;
     // More than was asked is a whole number of pages.
     (got < asked).then(|| {
         let hint =
@@ -177,7 +177,7 @@ mod tests {
     use crate::vocabulary::KNOBS;
     use std::collections::BTreeSet;
 
-    fn of(text: &str) -> Option<KnobRefused> {
+    fn refusal_of(text: &str) -> Option<KnobRefused> {
         refused(&[text.parse().unwrap()]).pop()
     }
 
@@ -202,7 +202,7 @@ mod tests {
             "pipe.capacity=64KiB",
             "tcp.mss=536",
         ] {
-            assert_eq!(of(text), None, "{text}");
+            assert_eq!(refusal_of(text), None, "{text}");
         }
     }
 
@@ -215,7 +215,7 @@ mod tests {
             ("socket.receive-buffer=1", "at least", "more"),
             ("socket.interface=none-such", "no such interface", "lo"),
         ] {
-            let refused = of(text).unwrap_or_else(|| panic!("{text} is granted"));
+            let refused = refusal_of(text).unwrap_or_else(|| panic!("{text} is granted"));
             assert!(refused.why.contains(why) && refused.hint.contains(hint), "{text}: {refused:?}");
         }
     }

@@ -102,7 +102,7 @@ impl Watch {
     }
 
     /// What it saw; nothing where its units were not reached.
-    pub fn told(mut self, of: String, copy: u32, rest: Doing) -> Option<Activity> {
+    pub fn into_activity(mut self, of: String, copy: u32, rest: Doing) -> Option<Activity> {
         let lasted = *self.done_ns.last()?;
         while lasted >= self.part_ns * PARTS as u64 {
             self.join();
@@ -136,7 +136,7 @@ mod tests {
         watch.is_on = true;
         spent.iter().for_each(|(kind, from, to)| watch.between(*kind, *from, *to));
         watch.done_ns = done_ns.to_vec();
-        watch.told("clip".into(), 1, Doing::Works).unwrap()
+        watch.into_activity("clip".into(), 1, Doing::Works).unwrap()
     }
 
     #[test]
@@ -168,7 +168,10 @@ mod tests {
             watch.end(unit);
         }
         assert_eq!(watch.done_ns.len(), 2);
-        assert!(Watch::new(8, true, KINDS).told("clip".into(), 0, Doing::Works).is_none(), "it never began");
+        assert!(
+            Watch::new(8, true, KINDS).into_activity("clip".into(), 0, Doing::Works).is_none(),
+            "it never began"
+        );
         let mut alone = Watch::new(1, false, KINDS);
         alone.begin(0);
         alone.end(0);

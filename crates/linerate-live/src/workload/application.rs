@@ -36,7 +36,7 @@ pub struct Order {
 }
 
 /// One session of this end.
-pub struct Seat<'s> {
+pub struct PairEnd<'s> {
     /// It.
     pub session: &'s mut dyn Session,
     /// What this end does in it, and on which CPUs.
@@ -47,7 +47,7 @@ pub struct Seat<'s> {
     pub flows: u32,
 }
 
-/// What was measured: a seat, a flow, a block.
+/// What was measured: a session, a flow, a block.
 pub type Answers = Vec<Vec<Vec<Measured>>>;
 
 impl Order {

@@ -14,7 +14,7 @@ mod other;
 mod own;
 mod word;
 
-use super::application::{Answers, Order, Seat, broken};
+use super::application::{Answers, Order, PairEnd, broken};
 use super::tool::{Bench, Files};
 use crate::pattern::{Measured, Start};
 use crate::plan::{Block, HostAddress, HostId};
@@ -38,15 +38,15 @@ struct End<'e> {
 }
 
 impl<'e> End<'e> {
-    fn new(seat: &Seat<'_>, order: &'e Order, knob: &str) -> Result<End<'e>> {
+    fn new(pair_end: &PairEnd<'_>, order: &'e Order, knob: &str) -> Result<End<'e>> {
         let address = |of: fn(&TcpStream) -> io::Result<SocketAddr>| {
-            let address = seat.session.sockets().first().and_then(|socket| of(socket).ok());
+            let address = pair_end.session.sockets().first().and_then(|socket| of(socket).ok());
             address.ok_or_else(|| Error::unavailable("a file over this transport", "take network.tcp"))
         };
         let addresses = [address(TcpStream::local_addr)?, address(TcpStream::peer_addr)?];
         let wanted = order.value::<String>(knob).unwrap_or_else(|| "disk".into());
-        let (other, bench) = (order.other(seat.pair), Bench::between(&wanted, &wanted)?);
-        Ok(End { order, addresses, other, streams: seat.flows, bench })
+        let (other, bench) = (order.other(pair_end.pair), Bench::between(&wanted, &wanted)?);
+        Ok(End { order, addresses, other, streams: pair_end.flows, bench })
     }
 
     /// Whether this end is connected to.
@@ -75,12 +75,12 @@ fn listens(order: &Order, other: HostId, takes: bool) -> bool {
 }
 
 /// Moves a file a message, and keeps the time of each.
-pub fn move_files(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
+pub fn move_files(pair_ends: &mut [PairEnd<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
     let (mut answers, lowered) = (Vec::new(), thread::lower_timer_slack().is_ok());
-    for seat in seats.iter_mut() {
-        let (flows, host) = (seat.flows, order.other(seat.pair));
-        let mut end = End::new(seat, order, "file.from")?;
-        let mut wire = Wire::new(seat, host)?;
+    for pair_end in pair_ends.iter_mut() {
+        let (flows, host) = (pair_end.flows, order.other(pair_end.pair));
+        let mut end = End::new(pair_end, order, "file.from")?;
+        let mut wire = Wire::new(pair_end, host)?;
         let mut measured = Vec::new();
         for block in blocks {
             let files = end.bench.file(block.message_bytes)?;
@@ -115,13 +115,13 @@ fn moved(end: &mut End<'_>, wire: &mut Wire<'_>, files: &Files) -> Result<u64> {
 }
 
 /// Takes files until it is over.
-pub fn take_files(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
+pub fn take_files(pair_ends: &mut [PairEnd<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
     let (mut answers, lowered) = (Vec::new(), thread::lower_timer_slack().is_ok());
-    for seat in seats.iter_mut() {
-        let (flows, host) = (seat.flows, order.other(seat.pair));
-        let mut end = End::new(seat, order, "file.to")?;
+    for pair_end in pair_ends.iter_mut() {
+        let (flows, host) = (pair_end.flows, order.other(pair_end.pair));
+        let mut end = End::new(pair_end, order, "file.to")?;
         let most = blocks.iter().map(|block| block.message_bytes).max().unwrap_or(0);
-        let (mut wire, start) = (Wire::new(seat, host)?, Start::now());
+        let (mut wire, start) = (Wire::new(pair_end, host)?, Start::now());
         // A program at the other end may take so long until this one is asked again.
         wire.wait_for(most);
         let (mut own, mut other, mut bytes) = (own::Sink::default(), other::Sink::default(), 0);

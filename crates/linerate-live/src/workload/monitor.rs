@@ -15,7 +15,7 @@ mod reply;
 mod round;
 
 use super::activity::{MOST, Watch};
-use super::application::{Answers, Order, Seat, broken};
+use super::application::{Answers, Order, PairEnd, broken};
 use super::slowness::Slowness;
 use crate::pattern::{Measured, Start};
 use crate::plan::{Block, HostId};
@@ -77,35 +77,35 @@ const CONNECTS: usize = 0;
 const OTHERS: usize = 1;
 
 /// Asks every node, round after round.
-pub fn collect(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
+pub fn collect(pair_ends: &mut [PairEnd<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
     let agent = Agent::named(order)?;
     let deadline =
         order.value::<Nanoseconds>("monitor.deadline").map(|time| Duration::from_nanos(time.0 as u64));
     let deadline = deadline.filter(|time| !time.is_zero()).unwrap_or(DEADLINE);
     let mut places = Vec::new();
-    for seat in seats.iter_mut() {
-        places.push(agent.map(|agent| agent.place(seat, order)).transpose()?);
+    for pair_end in pair_ends.iter_mut() {
+        places.push(agent.map(|agent| agent.place(pair_end, order)).transpose()?);
     }
     let mut nodes = Vec::new();
-    for (seat, place) in seats.iter().zip(places) {
+    for (pair_end, place) in pair_ends.iter().zip(places) {
         nodes.push(match place {
             Some(place) => Node::Agent(place),
-            None => Node::Own(seat.session.caller()?),
+            None => Node::Own(pair_end.session.caller()?),
         });
     }
-    let flows: Vec<u32> = seats.iter().map(|seat| seat.flows).collect();
-    let asked: Vec<Asked> = seats
+    let flows: Vec<u32> = pair_ends.iter().map(|pair_end| pair_end.flows).collect();
+    let asked: Vec<Asked> = pair_ends
         .iter()
         .zip(&nodes)
-        .flat_map(|(seat, node)| {
+        .flat_map(|(pair_end, node)| {
             let asked = |flow| Asked {
                 node,
-                host: order.other(seat.pair),
-                cpu: cpu(seat, flow),
+                host: order.other(pair_end.pair),
+                cpu: cpu(pair_end, flow),
                 deadline,
                 slowness: Slowness::from_order(order),
             };
-            (0..seat.flows).map(asked)
+            (0..pair_end.flows).map(asked)
         })
         .collect();
     let rounds = Rounds::new(asked.len());
@@ -122,7 +122,7 @@ pub fn collect(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Resul
     over.map_err(|error| Error::peer("a node", format!("cannot be told that it is over: {error}"), ""))?;
     drop(nodes);
     if agent.is_some() {
-        seats.iter_mut().for_each(|seat| seat.session.hang_up());
+        pair_ends.iter_mut().for_each(|pair_end| pair_end.session.hang_up());
     }
     let lost = || Error::peer("a monitor's thread", "panicked", "please report it");
     let mut played = played.into_iter();
@@ -132,8 +132,8 @@ pub fn collect(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Resul
     flows.iter().map(&mut of_seat).collect()
 }
 
-fn cpu(seat: &Seat<'_>, flow: u32) -> Option<u32> {
-    seat.task.cpus.get(flow as usize % seat.task.cpus.len().max(1)).copied()
+fn cpu(pair_end: &PairEnd<'_>, flow: u32) -> Option<u32> {
+    pair_end.task.cpus.get(flow as usize % pair_end.task.cpus.len().max(1)).copied()
 }
 
 impl Count {
@@ -204,7 +204,7 @@ impl Asked<'_, '_> {
                 missed: Some(count.missed),
                 activities: count
                     .watch
-                    .told(node, 0, Doing::WaitsForAnswer)
+                    .into_activity(node, 0, Doing::WaitsForAnswer)
                     .filter(|_| nth < MOST)
                     .into_iter()
                     .collect(),
@@ -282,21 +282,21 @@ pub struct Answer {
 type Polled = std::result::Result<Answer, Bad>;
 
 /// Tells this node's state to whoever asks, until it is over.
-pub fn report(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
+pub fn report(pair_ends: &mut [PairEnd<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
     if let Some(agent) = Agent::named(order)? {
-        return agent.serve(seats, order, blocks);
+        return agent.serve(pair_ends, order, blocks);
     }
-    let first = |seat: &Seat| order.pairs.first().is_some_and(|_| seat.pair == 0);
+    let first = |pair_end: &PairEnd| order.pairs.first().is_some_and(|_| pair_end.pair == 0);
     let delay = order.value::<Nanoseconds>("monitor.delay").map_or(0, |time| time.0 as u64);
     let mut answers = Vec::new();
-    for seat in seats.iter() {
-        let delay = Duration::from_nanos(if first(seat) { delay } else { 0 });
-        let (caller, host) = (seat.session.caller()?, order.other(seat.pair));
+    for pair_end in pair_ends.iter() {
+        let delay = Duration::from_nanos(if first(pair_end) { delay } else { 0 });
+        let (caller, host) = (pair_end.session.caller()?, order.other(pair_end.pair));
         let failed = AtomicBool::new(false);
         let node =
             Reporting { caller: caller.as_ref(), delay, host, patience: order.patience(), failed: &failed };
-        let works = (0..seat.flows).map(|flow| {
-            let (node, cpu) = (&node, cpu(seat, flow));
+        let works = (0..pair_end.flows).map(|flow| {
+            let (node, cpu) = (&node, cpu(pair_end, flow));
             move || node.report(cpu, blocks)
         });
         let panicked = |_| Err(Error::peer("a node's thread", "panicked", "please report it"));

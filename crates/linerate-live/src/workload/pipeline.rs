@@ -28,7 +28,7 @@ mod volume;
 pub use volume::{drawn, surface_of};
 
 use super::activity::MOST;
-use super::application::{Answers, Order, Seat};
+use super::application::{Answers, Order, PairEnd};
 use super::slowness::Slowness;
 use crate::pattern::{Driven, Measured, Start};
 use crate::plan::{Block, Graph, HandOut, HostId, Lane, Layout, Stream};
@@ -74,14 +74,15 @@ struct Joints {
 }
 
 /// Runs the stages of this end.
-pub fn run_stages(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
+pub fn run_stages(pair_ends: &mut [PairEnd<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
     let none = || Error::usage("a pipeline without stages", "[[stage]] and [[stream]] of a plan file");
     let graph = order.graph.as_ref().filter(|graph| !graph.stages.is_empty()).ok_or_else(none)?;
     let (layout, place) = order.layout(graph);
     // Stages are more than the CPUs that a run gives an end: they are left to the scheduler unless it was said where they run.
     let is_placed = order.value::<String>("cpu.placement").is_some();
-    let cpus = seats.first().filter(|_| is_placed).map_or(Vec::new(), |seat| seat.task.cpus.clone());
-    let waits_on = seats.iter().flat_map(|seat| seat.session.waits_on());
+    let cpus =
+        pair_ends.first().filter(|_| is_placed).map_or(Vec::new(), |pair_end| pair_end.task.cpus.clone());
+    let waits_on = pair_ends.iter().flat_map(|pair_end| pair_end.session.waits_on());
     let site = Site {
         graph,
         layout: &layout,
@@ -92,11 +93,11 @@ pub fn run_stages(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Re
         cpus: &cpus,
         waits_on: waits_on.filter_map(|fd| fd.try_clone_to_owned().ok()).collect(),
     };
-    let flows: Vec<u32> = seats.iter().map(|seat| seat.flows).collect();
+    let flows: Vec<u32> = pair_ends.iter().map(|pair_end| pair_end.flows).collect();
     let mut links = Links::new();
-    for seat in seats.iter_mut() {
-        let streams = (0..).zip(seat.session.streams(seat.task)?);
-        links.extend(streams.map(|(flow, part)| ((seat.pair, flow), part.link)));
+    for pair_end in pair_ends.iter_mut() {
+        let streams = (0..).zip(pair_end.session.streams(pair_end.task)?);
+        links.extend(streams.map(|(flow, part)| ((pair_end.pair, flow), part.link)));
     }
     let played = blocks.iter().map(|block| site.play(block, &mut links)).collect::<Result<Vec<_>>>()?;
     // All that this place did is on record with its first connection.

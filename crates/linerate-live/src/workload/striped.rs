@@ -23,7 +23,7 @@ mod store;
 mod tile;
 
 use super::activity::{MOST, Watch};
-use super::application::{Answers, Order, Seat};
+use super::application::{Answers, Order, PairEnd};
 use super::slowness::Slowness;
 use crate::pattern::{Driven, Measured, Start};
 use crate::plan::{Block, HostId};
@@ -75,9 +75,9 @@ struct Tally {
 const OTHERS: usize = 0;
 
 /// Reads or writes regions or tiles, each of all servers at once.
-pub fn use_file(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
-    let servers: u32 = seats.iter().map(|seat| seat.flows).sum();
-    let Some(does) = seats.first().map(|seat| seat.task.does) else { return Ok(Vec::new()) };
+pub fn use_file(pair_ends: &mut [PairEnd<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
+    let servers: u32 = pair_ends.iter().map(|pair_end| pair_end.flows).sum();
+    let Some(does) = pair_ends.first().map(|pair_end| pair_end.task.does) else { return Ok(Vec::new()) };
     let folder = order.value::<String>("striped.path");
     let (writes, by_row) =
         (!does.receives(), order.value::<String>("tiled.access").is_some_and(|access| access == "row"));
@@ -96,10 +96,10 @@ pub fn use_file(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Resu
     let file: Option<(Arc<File>, &str)> = file.transpose()?;
     let mut flows = Vec::new();
     let mut parts = Vec::new();
-    for seat in seats.iter_mut() {
-        flows.push(seat.flows);
-        let host = order.other(seat.pair);
-        parts.extend(seat.session.streams(seat.task)?.into_iter().map(|part| (part, host)));
+    for pair_end in pair_ends.iter_mut() {
+        flows.push(pair_end.flows);
+        let host = order.other(pair_end.pair);
+        parts.extend(pair_end.session.streams(pair_end.task)?.into_iter().map(|part| (part, host)));
     }
     let works = parts.into_iter().enumerate().map(|(server, (mut part, host))| {
         let own = file.as_ref().map(|(file, folder)| Store::shared(Arc::clone(file), folder));
@@ -172,7 +172,7 @@ impl Client {
                 self.regions(source, (part, &mut room), block, &mut ready, (&mut turn, &mut tally))?;
             let watched = (server as usize) < MOST;
             let thread = format!("of server {}", source.host);
-            let activity = tally.watch.told(thread, server, Doing::Moves).filter(|_| watched);
+            let activity = tally.watch.into_activity(thread, server, Doing::Moves).filter(|_| watched);
             let activities =
                 activity.map(|one| record::Tally { activities: vec![one], ..Default::default() });
             let (slices_ns, tallied) = (tally.slices_ns, activities.map(Box::new));

@@ -109,7 +109,7 @@ impl Topology {
             "switch" => self.switching = word(SWITCHINGS, value).ok_or_else(bad)?,
             "wire" => self.wire = word(WIRES, value).ok_or_else(bad)?,
             FAULT => self.faults.push(value.parse()?),
-            _ => self.shape.set(key, value).map_err(|wrong| told(wrong, "", key, value))?,
+            _ => self.shape.set(key, value).map_err(|wrong| refusal(wrong, "", key, value))?,
         }
         Ok(())
     }
@@ -117,7 +117,7 @@ impl Topology {
     /// The rate of what one host sends or receives.
     fn set_port(&mut self, end: &str, value: &str) -> Result<(), TargetError> {
         let mut shape = Shape::default();
-        shape.set("rate", value).map_err(|wrong| told(wrong, &format!("{end}."), "rate", value))?;
+        shape.set("rate", value).map_err(|wrong| refusal(wrong, &format!("{end}."), "rate", value))?;
         if let (Some((host, sends)), Some(rate)) = (port_of(end), shape.rate) {
             self.ports.push(PortRate { host, sends, rate });
         }
@@ -146,7 +146,7 @@ impl Topology {
                 self.pairs.len() - 1
             });
             let of_pair = format!("{from}-{to}.");
-            self.pairs[place].shape.set(key, value).map_err(|wrong| told(wrong, &of_pair, key, value))?;
+            self.pairs[place].shape.set(key, value).map_err(|wrong| refusal(wrong, &of_pair, key, value))?;
         }
         // A pair that is as the lab is anyway need not be known.
         self.pairs.retain(|pair| pair.shape != self.shape);
@@ -289,7 +289,7 @@ fn pair_of(text: &str) -> Result<(u32, u32), TargetError> {
 }
 
 /// Why a key of a shape cannot be set, in words; `pair` is `a-b.`, or nothing for the lab.
-fn told(wrong: Wrong, pair: &str, key: &str, value: &str) -> TargetError {
+fn refusal(wrong: Wrong, pair: &str, key: &str, value: &str) -> TargetError {
     match wrong {
         Wrong::Key => {
             let who = if pair.is_empty() { "the lab" } else { "a pair of hosts" };

@@ -2,8 +2,8 @@
 
 use super::tally::Tally;
 use super::{
-    Addition, Calibration, Environment, HostDelta, Imported, KnobRefused, Lack, NotMeasured, Original,
-    Source, Unobserved, WireAudit,
+    Addition, Calibration, Environment, HostDelta, Imported, KnobRefused, NotMeasured, Original, Source,
+    UnavailableTransport, Unobserved, WireAudit,
 };
 use crate::plan::{Beside, Block, Case, HostId, Plan, Role, Step, Why};
 use crate::vocabulary::{Does, Sample};
@@ -98,7 +98,7 @@ pub struct HostFacts {
     pub version: String,
     /// The transports that it has not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lacks: Vec<Lack>,
+    pub lacks: Vec<UnavailableTransport>,
     /// The observers that watch nothing there, for want of a privilege.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unobserved: Vec<Unobserved>,

@@ -1,4 +1,4 @@
-//! What a reader who knows networks calls a transport or a setting: the names of legends and axes.
+//! What a reader who knows networks calls a transport, a setting or a number: the names of legends and axes.
 
 use super::{Place, Rung};
 
@@ -18,6 +18,9 @@ const RUNGS: &[(&str, &str)] = &[
 const SETTINGS: &[(&str, &str)] = &[
     ("mpi.implementation", "{}"),
     ("mpi.receive", "{} calls"),
+    ("link.mtu", "MTU {} B"),
+    ("link.offload", "offload {}"),
+    ("link.coalesce", "interrupts after {}"),
     ("shmem.operation", "by {}"),
     ("tcp.mss", "segments of {} B"),
     ("tcp.send-engine", "{}()"),
@@ -68,6 +71,42 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("file.cipher", "none", "not sealed"),
 ];
 
+/// Knobs that are not called by their name.
+const KNOBS_IN_WORDS: &[(&str, &str)] = &[("link.mtu", "MTU"), ("tcp.mss", "size of a segment")];
+
+/// Numbers that are not called by their name without its hyphens.
+const METRICS_IN_WORDS: &[(&str, &str)] = &[
+    ("ping-pong-throughput", "ping-pong throughput"),
+    ("round-trip-rate", "round-trip rate"),
+    ("round-trip-p99", "99th percentile of round trips"),
+    ("zero-loss-rate", "zero-loss rate"),
+    ("ip-capacity", "IP capacity"),
+    ("tcp-efficiency", "TCP efficiency"),
+    ("cpu.sender", "CPU time, sender"),
+    ("cpu.receiver", "CPU time, receiver"),
+    ("cpu.both", "CPU time, both ends"),
+    ("cpu.per-message", "CPU time of a message"),
+    ("cpu.per-unit", "CPU time of a unit"),
+    ("cpu-share", "CPU share"),
+    ("cpu-share.sender", "CPU share, sender"),
+    ("cpu-share.receiver", "CPU share, receiver"),
+    ("done-time.first", "done time, first"),
+    ("connect-time.p50", "connect time, median"),
+];
+
+/// A number: `ping-pong throughput`, `limited by network`.
+pub fn readable_metric(name: &str) -> String {
+    let own = METRICS_IN_WORDS.iter().find(|(known, _)| *known == name);
+    own.map_or_else(|| name.replace(['-', '.'], " "), |(_, said)| (*said).into())
+}
+
+/// A knob by itself: `receive buffer`, `MTU`.
+pub fn readable_knob(name: &str) -> String {
+    let own = KNOBS_IN_WORDS.iter().find(|(known, _)| *known == name);
+    let bare = name.rsplit_once('.').map_or(name, |(_, name)| name);
+    own.map_or_else(|| bare.replace('-', " "), |(_, said)| (*said).into())
+}
+
 /// A rung, without where its ends stand: `TCP`. One that this version has not is called by its name.
 pub fn readable_rung(id: &str) -> String {
     let of_transport = || Rung::named(id).map(|rung| rung.transport.readable);
@@ -93,10 +132,7 @@ pub fn readable_setting(knob: &str, value: &str) -> String {
     let said = said.unwrap_or_else(|| value.replace('=', " "));
     match SETTINGS.iter().find(|(known, _)| *known == knob) {
         Some((_, form)) => form.replace("{}", &said),
-        None => {
-            let name = knob.rsplit_once('.').map_or(knob, |(_, name)| name);
-            format!("{} {said}", name.replace('-', " "))
-        }
+        None => format!("{} {said}", readable_knob(knob)),
     }
 }
 
@@ -110,7 +146,7 @@ fn size(value: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::{KNOBS, RUNGS as ALL};
+    use crate::vocabulary::{KNOBS, METRICS, RUNGS as ALL};
 
     #[test]
     fn every_rung_has_a_name_that_is_not_its_own() {
@@ -128,6 +164,7 @@ mod tests {
             ("mpi.eager-limit", "64KiB", "eager limit 64 KiB"),
             ("tcp.mss", "1448", "segments of 1448 B"),
             ("ucx.environment", "UCX_TLS=tcp", "UCX_TLS tcp"),
+            ("link.mtu", "9000", "MTU 9000 B"),
         ];
         for (knob, value, said) in cases {
             assert_eq!(readable_setting(knob, value), said);
@@ -136,5 +173,27 @@ mod tests {
             assert!(KNOBS.iter().any(|known| known.name == *knob), "{knob} is no knob");
         }
         assert!(VALUES.iter().all(|(knob, ..)| KNOBS.iter().any(|known| known.name == *knob)));
+    }
+
+    #[test]
+    fn numbers_and_knobs_are_said_in_words() {
+        let cases = [
+            ("ping-pong-throughput", "ping-pong throughput"),
+            ("limited-by.network", "limited by network"),
+            ("half-round-trip", "half round trip"),
+            ("cpu-share.sender", "CPU share, sender"),
+        ];
+        for (name, said) in cases {
+            assert_eq!(readable_metric(name), said);
+        }
+        for (name, _) in METRICS_IN_WORDS {
+            let is_of = |known: &str| {
+                name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            assert!(METRICS.iter().any(|known| is_of(known.name)), "{name} is no metric");
+        }
+        assert_eq!(readable_knob("socket.receive-buffer"), "receive buffer");
+        assert_eq!(readable_knob("link.mtu"), "MTU");
+        assert!(KNOBS_IN_WORDS.iter().all(|(knob, _)| KNOBS.iter().any(|known| known.name == *knob)));
     }
 }

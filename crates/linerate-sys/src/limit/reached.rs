@@ -50,23 +50,23 @@ const KINDS: &[Kind] = &[
 
 /// The limit that a failed call has met; none where it failed for something else.
 pub fn reached(error: &Error) -> Option<Reached> {
-    on(&here(), error)
+    on(&this_host(), error)
 }
 
 /// The limit of this process's memory, where it has one.
 pub fn address_space() -> Option<Reached> {
-    memory_of_process(&here())
+    memory_of_process(&this_host())
 }
 
 /// The stack that this process may have, and how to have more.
 pub fn stack_bytes() -> Option<(u64, Reached)> {
-    let told = own(&here(), Resource::Stack, "of stack a process", 's', 1024, "8192")?;
-    Some(((here().limit)(Resource::Stack)?, told))
+    let told = own(&this_host(), Resource::Stack, "of stack a process", 's', 1024, "8192")?;
+    Some(((this_host().limit)(Resource::Stack)?, told))
 }
 
 /// The limit that ended a child, which has those of this process.
 pub fn of_end(status: ExitStatus) -> Option<Reached> {
-    let host = here();
+    let host = this_host();
     match (status.code(), status.signal()) {
         (Some(allocation::NO_MEMORY), _) => memory(&host),
         (_, Some(libc::SIGXFSZ)) => file_bytes(&host),
@@ -79,7 +79,7 @@ pub fn of_end(status: ExitStatus) -> Option<Reached> {
     }
 }
 
-fn here() -> Host<'static> {
+fn this_host() -> Host<'static> {
     let limit = &|resource| getrlimit(resource).current;
     // Who is root in a user namespace only is held to what an ordinary user is.
     let is_below = namespace::is_below_first_user_namespace().unwrap_or(false);
@@ -192,7 +192,7 @@ fn processes(host: &Host<'_>) -> Option<Reached> {
     let of_space = |space: &Space| {
         let most = (host.limit)(space.resource)?;
         let near = used_bytes(host, space.place).is_none_or(|used| used + THREAD_BYTES >= most);
-        near.then(|| space.told(host)).flatten()
+        near.then(|| space.reached(host)).flatten()
     };
     group
         .or_else(|| SPACES.iter().find_map(of_space))
@@ -214,7 +214,7 @@ const SPACES: [Space; 2] = [
 ];
 
 impl Space {
-    fn told(&self, host: &Host<'_>) -> Option<Reached> {
+    fn reached(&self, host: &Host<'_>) -> Option<Reached> {
         own(host, self.resource, self.what, self.flag, 1024, "unlimited")
     }
 }
@@ -227,7 +227,7 @@ fn used_bytes(host: &Host<'_>, place: usize) -> Option<u64> {
 }
 
 fn memory_of_process(host: &Host<'_>) -> Option<Reached> {
-    SPACES.iter().find_map(|space| space.told(host))
+    SPACES.iter().find_map(|space| space.reached(host))
 }
 
 fn memory(host: &Host<'_>) -> Option<Reached> {

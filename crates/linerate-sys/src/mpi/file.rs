@@ -86,7 +86,7 @@ impl<H: Handle> Files<H> {
 
 impl<H> Files<H> {
     /// What a call answered, in the library's own words where it is an error.
-    fn said(&self, answer: c_int) -> io::Result<()> {
+    fn worded(&self, answer: c_int) -> io::Result<()> {
         if answer == 0 {
             return Ok(());
         }
@@ -117,7 +117,7 @@ impl<H: Handle> Rank<H> {
         let mut file = 0;
         // SAFETY: the path ends with a zero, and the handle has the size that every ABI gives it.
         let opened = unsafe { (files.open)(world, path.as_ptr(), mode, info, &mut file) };
-        files.said(opened).map_err(failed)?;
+        files.worded(opened).map_err(failed)?;
         (files.file, files.access) = (Some(file), access);
         Ok(())
     }

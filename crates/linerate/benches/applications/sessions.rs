@@ -4,7 +4,7 @@ use linerate::pattern::Measured;
 use linerate::plan::{Block, Graph, HostId, Setting};
 use linerate::transport::{Offer, Session, Spec, Task, named};
 use linerate::vocabulary::{Cache, Does, Wait};
-use linerate::workload::application::{Order, Seat};
+use linerate::workload::application::{Order, PairEnd};
 use linerate::workload::ends;
 
 /// How long a block takes, about.
@@ -96,8 +96,8 @@ impl Sessions {
                 patience_ms: 20_000,
                 ..Order::default()
             };
-            let seat = Seat { session, task: &tasks[end], pair: 0, flows: 1 };
-            ends::play(&mut [seat], &order, &[block])
+            let pair_end = PairEnd { session, task: &tasks[end], pair: 0, flows: 1 };
+            ends::play(&mut [pair_end], &order, &[block])
         })?;
         let only = |answers: Vec<Vec<Vec<Measured>>>| answers.into_iter().flatten().flatten().next();
         let [passive, active] = answers.map(only);

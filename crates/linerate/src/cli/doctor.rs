@@ -7,7 +7,7 @@ use crate::Result;
 use crate::lab;
 use crate::observer::{Check, CheckState, doctor, environment, machine_id};
 use crate::plan::HostId;
-use crate::record::{HostFacts, Lack};
+use crate::record::{HostFacts, UnavailableTransport};
 use crate::run::this_program;
 use crate::state::{CalibratedHost, Stored};
 use crate::transport::foreign::library::{Found, ProcessEnvironment, libraries};
@@ -95,7 +95,7 @@ fn transports() -> Vec<Check> {
         matters: String::new(),
         hint: String::new(),
     };
-    let lack = |lack: Lack| Check {
+    let lack = |lack: UnavailableTransport| Check {
         name: format!("transport: {}", lack.transport),
         state: CheckState::Limited,
         found: lack.why,

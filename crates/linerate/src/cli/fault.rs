@@ -7,10 +7,10 @@ use crate::{Error, Result};
 
 /// One fault, with or without a place and a value.
 pub fn faults() -> Offering<fn(&str) -> Read<Fault>> {
-    Offering { parser: one, offers: || FAULTS.iter().map(|entry| entry.name).collect() }
+    Offering { parser: parse_fault, offers: || FAULTS.iter().map(|entry| entry.name).collect() }
 }
 
-fn one(text: &str) -> Read<Fault> {
+fn parse_fault(text: &str) -> Read<Fault> {
     text.parse().map_err(|error: crate::plan::TargetError| Unfit { what: error.what, hint: error.hint })
 }
 

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 pub fn main(args: &ShowHistory) -> Result<ExitCode> {
     let state = state(&args.state)?;
     let wanted: Vec<Entry> = state.entries()?.into_iter().filter(|entry| is_wanted(entry, args)).collect();
-    let found = told(&wanted);
+    let found = histories_of(&wanted);
     if found.is_empty() && (args.target.is_some() || args.plan.is_some() || args.keep.is_some()) {
         let of = args.target.as_ref().map_or(String::new(), |target| format!(" of {target}"));
         let what = format!("the history has no completed run{of}");
@@ -41,7 +41,7 @@ pub fn state(args: &StateFolder) -> Result<State> {
     folder(args).ok_or_else(|| Error::usage("there is no folder of the history", "name one: --state DIR"))
 }
 
-fn told(entries: &[Entry]) -> Vec<History> {
+fn histories_of(entries: &[Entry]) -> Vec<History> {
     let runs: Vec<PastRun> = entries.iter().map(past).collect();
     histories(&runs)
 }

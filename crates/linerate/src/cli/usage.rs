@@ -21,8 +21,8 @@ pub fn parse(command: &Command, path: &[String], line: &[OsString]) -> Result<Ar
 /// The error in a sentence, and what to try.
 pub fn error_from(error: &clap::Error, path: &[String]) -> Error {
     let called = [&["linerate".to_owned()], path].concat().join(" ");
-    let argument = name(&said(error, ContextKind::InvalidArg));
-    let value = said(error, ContextKind::InvalidValue);
+    let argument = name(&context_text(error, ContextKind::InvalidArg));
+    let value = context_text(error, ContextKind::InvalidValue);
     let help = format!("`{called} --help` shows what there is");
     let (what, hint) = match error.kind() {
         ErrorKind::ValueValidation => return unfit(error, &argument, &value),
@@ -35,11 +35,13 @@ pub fn error_from(error: &clap::Error, path: &[String]) -> Error {
         }
         ErrorKind::UnknownArgument => (format!("`{argument}` is a word too many for `{called}`"), help),
         ErrorKind::InvalidSubcommand => {
-            let word = said(error, ContextKind::InvalidSubcommand);
+            let word = context_text(error, ContextKind::InvalidSubcommand);
             (format!("no command is called `{word}`"), near_commands(path, &word, &help))
         }
         ErrorKind::MissingRequiredArgument => (format!("`{called}` needs {argument}"), example(path, &help)),
-        ErrorKind::ArgumentConflict => conflict(&argument, &name(&said(error, ContextKind::PriorArg))),
+        ErrorKind::ArgumentConflict => {
+            conflict(&argument, &name(&context_text(error, ContextKind::PriorArg)))
+        }
         _ => {
             let text = error.to_string();
             let first = text.lines().next().unwrap_or_default();
@@ -77,7 +79,7 @@ fn conflict(one: &str, other: &str) -> (String, String) {
 }
 
 /// What the error knows of this kind.
-fn said(error: &clap::Error, kind: ContextKind) -> String {
+fn context_text(error: &clap::Error, kind: ContextKind) -> String {
     match error.get(kind) {
         Some(ContextValue::String(text)) => text.clone(),
         Some(ContextValue::Strings(texts)) => {

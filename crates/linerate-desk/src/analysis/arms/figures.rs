@@ -34,13 +34,13 @@ pub const WATCHED: &[Watched] = &[
         let streams = visits.steps.iter().filter(|step| step.case.pattern == Pattern::Stream);
         neighbours_share(streams.map(|step| (&step.hosts[..], &step.sockets[..])))
     }),
-    watched(&metric::ROUND_TIME, |visits| midmean(visits.told(&metric::ROUND_TIME))),
+    watched(&metric::ROUND_TIME, |visits| midmean(visits.values_of(&metric::ROUND_TIME))),
     // Few of them are missed, and these count.
-    watched(&metric::POLLS_MISSED, |visits| mean(visits.told(&metric::POLLS_MISSED))),
-    watched(&metric::UNIT_TIME, |visits| midmean(visits.told(&metric::UNIT_TIME))),
-    watched(&metric::UNIT_RATE, |visits| rate(visits.told(&metric::UNIT_RATE))),
-    watched(&metric::STRIPED_THROUGHPUT, |visits| rate(visits.told(&metric::STRIPED_THROUGHPUT))),
-    watched(&metric::CPU_PER_UNIT, |visits| median(visits.told(&metric::CPU_PER_UNIT))),
+    watched(&metric::POLLS_MISSED, |visits| mean(visits.values_of(&metric::POLLS_MISSED))),
+    watched(&metric::UNIT_TIME, |visits| midmean(visits.values_of(&metric::UNIT_TIME))),
+    watched(&metric::UNIT_RATE, |visits| rate(visits.values_of(&metric::UNIT_RATE))),
+    watched(&metric::STRIPED_THROUGHPUT, |visits| rate(visits.values_of(&metric::STRIPED_THROUGHPUT))),
+    watched(&metric::CPU_PER_UNIT, |visits| median(visits.values_of(&metric::CPU_PER_UNIT))),
 ];
 
 /// By the time of a unit, not by the rate: rates are no quantities that add up.
@@ -180,7 +180,7 @@ impl<'r> Visits<'r> {
     }
 
     /// What each trial of an application tells.
-    fn told(&self, metric: &'static Metric) -> impl Iterator<Item = f64> {
+    fn values_of(&self, metric: &'static Metric) -> impl Iterator<Item = f64> {
         let measure = Measure::whole(metric);
         let of_application = self.trials.iter().filter(|trial| trial.case.pattern.entry().application);
         of_application.filter_map(move |trial| measure?.value(self.recording, trial))

@@ -103,7 +103,7 @@ impl Docket<'_> {
             let larger = others().filter(|one| is_larger(one.part));
             let explain = larger.filter(|one| one.explains(shot.pair, self.screening));
             let explained: f64 = explain.map(|one| one.effect).sum();
-            self.metric.told(shot.log - self.screened.distance(shot.pair, self.screening) - explained)
+            self.metric.reported(shot.log - self.screened.distance(shot.pair, self.screening) - explained)
         };
         let of_stage = || self.shots.iter().filter(|shot| shot.stage == stage);
         let shows = |part: &Part, pair: HostPair| part.is_shown_by(pair, self.screening);

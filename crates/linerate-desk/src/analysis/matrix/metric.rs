@@ -36,7 +36,7 @@ impl Carries {
     }
 
     /// What a pattern carries.
-    pub fn of(pattern: Pattern) -> Carries {
+    pub fn of_pattern(pattern: Pattern) -> Carries {
         if pattern.is_exchange() { Carries::RoundTrips } else { Carries::Streams }
     }
 }
@@ -138,7 +138,7 @@ impl CellMetric {
     }
 
     /// From the scale of cells to what is told: a logarithm stays one, a part becomes one again, below zero.
-    pub fn told(self, value: f64) -> f64 {
+    pub fn reported(self, value: f64) -> f64 {
         match self {
             CellMetric::Throughput | CellMetric::RoundTrip => value,
             CellMetric::RetransmitShare => -(value.min(0.0) / 2.0).sin().powi(2),
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn a_part_comes_back_from_its_scale() {
         for share in [0.0, 0.001, 0.02, 0.5, 1.0] {
-            assert!((CellMetric::RetransmitShare.told(of_share(share)) + share).abs() < 1e-12);
+            assert!((CellMetric::RetransmitShare.reported(of_share(share)) + share).abs() < 1e-12);
         }
         assert!((of_share(0.0025) + QUARTER_PERCENT).abs() < 1e-6);
         assert!((FIVE_PERCENT - 1.05f64.ln()).abs() < 1e-12 && (THREE_PERCENT + 0.97f64.ln()).abs() < 1e-12);

@@ -4,7 +4,7 @@ use super::metric::CellMetric;
 use super::resent::{Segments, segments, sent_again};
 use super::shot::{Shot, Shots, Stage, shots};
 use super::suspect::medians;
-use super::verdict::{Ending, Told, told};
+use super::verdict::{Ending, Told, verdict_on};
 use crate::analysis::{Verdict, half_round_trip_ns, received_bps, throughput_bps};
 use crate::plan::{HostId, HostPair, Plan, Screening, Target};
 use crate::record::{Recording, Trial};
@@ -71,7 +71,7 @@ pub fn matrix(recording: &Recording) -> Option<Matrix> {
     let shots = numbers(recording);
     let whole = recording.end.as_ref().is_some_and(|end| end.reason == "completed");
     let ending = Ending { whole, lost: recording.lost_hosts() };
-    let mut told = told(&named(plan, recording)?, hosts, &shots, &ending);
+    let mut told = verdict_on(&named(plan, recording)?, hosts, &shots, &ending);
     let screening = &told.screening_of(CellMetric::Throughput).clone();
     let bidirectional = screening.bidirectional;
     let mut cells: BTreeMap<HostPair, Cell> = BTreeMap::new();
@@ -88,8 +88,8 @@ pub fn matrix(recording: &Recording) -> Option<Matrix> {
             set(cells.entry(shot.pair).or_insert(empty), shot.log.exp());
         }
     };
-    of(shots.of(CellMetric::Throughput), |cell, bps| cell.throughput_bps = Some(bps));
-    of(shots.of(CellMetric::RoundTrip), |cell, speed| cell.round_trip_ns = Some(1e9 / speed));
+    of(shots.by(CellMetric::Throughput), |cell, bps| cell.throughput_bps = Some(bps));
+    of(shots.by(CellMetric::RoundTrip), |cell, speed| cell.round_trip_ns = Some(1e9 / speed));
     let cells: Vec<Cell> = cells.into_values().collect();
     let failed = failed(recording, &cells);
     // What passed nothing has no rate, and is no healthy link.

@@ -38,7 +38,7 @@ pub fn segments(recording: &Recording) -> BTreeMap<HostPair, Segments> {
 /// The part that each stream sent again, at every stage. Of a fresh trial of both directions only the one that was asked for counts.
 pub fn sent_again(recording: &Recording) -> Vec<Shot> {
     let of_one = |step: &StepRecord| {
-        let stage = Stage::of(step.why).filter(|_| is_of_stream(step))?;
+        let stage = Stage::of_step(step.why).filter(|_| is_of_stream(step))?;
         let asked: Vec<HostPair> = step.case.pairs.iter().collect();
         let counts = move |pair: &HostPair| stage == Stage::Screen || asked.contains(pair);
         let all = of_step(step).into_iter().filter(move |(pair, _)| counts(pair));
@@ -52,7 +52,7 @@ fn is_of_stream(step: &StepRecord) -> bool {
 }
 
 fn is_at(step: &StepRecord, stage: Stage) -> bool {
-    is_of_stream(step) && Stage::of(step.why) == Some(stage)
+    is_of_stream(step) && Stage::of_step(step.why) == Some(stage)
 }
 
 /// What each direction of a step sent.

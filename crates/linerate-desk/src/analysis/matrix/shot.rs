@@ -33,7 +33,7 @@ impl Stage {
     }
 
     /// The stage of a step; none of one that finds rates.
-    pub fn of(why: Why) -> Option<Stage> {
+    pub fn of_step(why: Why) -> Option<Stage> {
         STAGES.iter().find(|(_, of)| *of == why).map(|(stage, _)| *stage)
     }
 }
@@ -55,7 +55,7 @@ pub struct Shots([Vec<Shot>; CellMetric::ALL.len()]);
 
 impl Shots {
     /// Those of one metric.
-    pub fn of(&self, metric: CellMetric) -> &[Shot] {
+    pub fn by(&self, metric: CellMetric) -> &[Shot] {
         &self.0[metric as usize]
     }
 
@@ -66,7 +66,7 @@ impl Shots {
 
     /// Whether anything is known that such trials carry.
     pub fn have(&self, carries: Carries) -> bool {
-        carries.metrics().any(|metric| !self.of(metric).is_empty())
+        carries.metrics().any(|metric| !self.by(metric).is_empty())
     }
 }
 
@@ -81,7 +81,7 @@ impl Shot {
 /// All of a recording in one pattern, each as `number` has it, in the order in which they were taken.
 pub fn shots(recording: &Recording, pattern: Pattern, number: impl Fn(&Trial) -> Option<f64>) -> Vec<Shot> {
     let of_trial = |trial: &Trial| {
-        let stage = Stage::of(trial.why).filter(|_| trial.pass > 0 && trial.case.pattern == pattern)?;
+        let stage = Stage::of_step(trial.why).filter(|_| trial.pass > 0 && trial.case.pattern == pattern)?;
         // Where pairs share a host, none has a number of its own.
         let pair = trial.case.pairs.first();
         let value = number(trial).filter(|value| value.is_finite() && *value > 0.0)?;

@@ -76,7 +76,7 @@ impl Screened {
     /// What a way has for where its hosts are, on the scale of cells: that is taken out of whatever is judged.
     pub fn distance(&self, pair: HostPair, screening: &Screening) -> f64 {
         let far = self.far.iter().filter(|group| group.explains(pair, screening));
-        self.near.of(pair, screening) + far.map(|group| group.effect).sum::<f64>()
+        self.near.shortening(pair, screening) + far.map(|group| group.effect).sum::<f64>()
     }
 }
 
@@ -86,7 +86,7 @@ pub struct Near([f64; 2]);
 
 impl Near {
     /// How much shorter the way of a pair is. Those in no found group may be a rack together, or each in one of its own.
-    pub fn of(self, pair: HostPair, screening: &Screening) -> f64 {
+    pub fn shortening(self, pair: HostPair, screening: &Screening) -> f64 {
         match [pair.from, pair.to].map(|host| screening.group_of(host)) {
             [Some(one), Some(other)] if one == other => self.0[0],
             [None, None] if screening.found => self.0[1],
@@ -99,7 +99,7 @@ impl Near {
 pub fn screened(metric: CellMetric, screening: &Screening, hosts: usize, shots: &[Shot]) -> Screened {
     let mut cells = cells(metric, shots);
     let near = nearness(metric, screening, &cells);
-    cells.iter_mut().for_each(|cell| cell.log -= near.of(cell.pair, screening));
+    cells.iter_mut().for_each(|cell| cell.log -= near.shortening(cell.pair, screening));
     let level = median(cells.iter().map(|cell| cell.log)).unwrap_or(0.0);
     let plain = Effects::new(hosts, &cells);
     let [most_hosts, most_links, most_groups] = metric.most();

@@ -108,17 +108,17 @@ impl Told {
 /// What was asked, with the groups that the numbers show where nobody named any: rates have their groups, round trips theirs.
 pub fn grouped_by(carries: Carries, screening: &Screening, hosts: usize, shots: &Shots) -> Screening {
     let metric = carries.metrics().next().unwrap_or(CellMetric::Throughput);
-    grouped(metric, screening, hosts, shots.of(metric))
+    grouped(metric, screening, hosts, shots.by(metric))
 }
 
 /// The word on these hosts, by all stages.
-pub fn told(screening: &Screening, hosts: usize, shots: &Shots, ending: &Ending) -> Told {
+pub fn verdict_on(screening: &Screening, hosts: usize, shots: &Shots, ending: &Ending) -> Told {
     let screenings = Carries::ALL.map(|carries| grouped_by(carries, screening, hosts, shots));
     let (mut all, mut judged, mut names) = (Vec::new(), Vec::new(), Vec::new());
     for (carries, screening) in Carries::ALL.into_iter().zip(&screenings) {
         let of_trials: Vec<(CellMetric, Screened)> = carries
             .metrics()
-            .map(|metric| (metric, screened(metric, screening, hosts, shots.of(metric))))
+            .map(|metric| (metric, screened(metric, screening, hosts, shots.by(metric))))
             .collect();
         for (metric, screened) in &of_trials {
             let others: Vec<Part> = of_trials
@@ -126,7 +126,7 @@ pub fn told(screening: &Screening, hosts: usize, shots: &Shots, ending: &Ending)
                 .filter(|(other, _)| other != metric)
                 .flat_map(|(_, screened)| screened.suspects.iter().map(|one| one.part))
                 .collect();
-            let shots = shots.of(*metric);
+            let shots = shots.by(*metric);
             let docket = Docket { metric: *metric, screening, screened, others: &others, shots };
             let of_metric = docket.judged();
             let mut own = named(&docket, &of_metric);
@@ -157,7 +157,7 @@ pub fn told(screening: &Screening, hosts: usize, shots: &Shots, ending: &Ending)
 
 /// How many stand apart of whom it cannot be told. Who was lost is said to be, and is nobody of whom more is asked.
 fn open(metric: CellMetric, screened: &Screened, judged: &[Judged], shots: &Shots, ending: &Ending) -> usize {
-    let is_asked = |metric: CellMetric| shots.of(metric).iter().any(|shot| shot.stage != Stage::Screen);
+    let is_asked = |metric: CellMetric| shots.by(metric).iter().any(|shot| shot.stage != Stage::Screen);
     // Recordings of before round trips named anybody have no such trials.
     if ending.whole && !is_asked(metric) && CellMetric::ALL.into_iter().any(is_asked) {
         return 0;
@@ -306,7 +306,7 @@ fn slow_partners(docket: &Docket<'_>, parts: &[Part], estimate: f64) -> (u32, u3
     for shot in shots.iter().filter(|shot| shot.stage == Stage::Screen) {
         if let Some(part) = parts.iter().find(|part| part.is_shown_by(shot.pair, screening)) {
             let own = shot.log - screened.distance(shot.pair, screening);
-            let told = metric.told(own) - metric.told(screened.effects.level);
+            let told = metric.reported(own) - metric.reported(screened.effects.level);
             all.entry(part.partner(shot.pair)).or_default().push(told);
         }
     }

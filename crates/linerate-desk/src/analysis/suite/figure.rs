@@ -7,7 +7,7 @@ use crate::analysis::measures::{Measure, measure};
 use crate::plan::{Case, Expanded, FACTORS, Factor, Level, Plan, Suite, SuiteFigure};
 use crate::record::{Recording, Trial};
 use crate::statistic::{Estimate, median};
-use crate::vocabulary::{METRICS, Metric};
+use crate::vocabulary::{METRICS, Metric, readable_metric};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A figure's values.
@@ -259,7 +259,7 @@ fn of_series(figure: &SuiteFigure, one: Gathered, words: Words) -> SeriesValues 
     let mut points: Vec<ValueAt> = one.points.into_iter().filter_map(point).collect();
     let number = |point: &ValueAt| point.x.number.unwrap_or(0.0);
     points.sort_by(|a, b| number(a).total_cmp(&number(b)));
-    let (has_one, said) = (figure.also.is_empty(), one.measure.replace(['-', '.'], " "));
+    let (has_one, said) = (figure.also.is_empty(), readable_metric(one.measure));
     let with = |measure: &str, name: &str| match (has_one, name.is_empty()) {
         (true, _) => name.to_owned(),
         (false, true) => measure.to_owned(),

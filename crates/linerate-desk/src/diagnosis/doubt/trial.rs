@@ -90,8 +90,8 @@ pub(super) const CHECKS: &[Check<Trial>] = &[
         limit: COPIED_BYTES,
         tolerated: 0.0,
         measure: |_, _, trial| {
-            let mapped = told(trial, "zero-copy.mapped-bytes")?;
-            let copied = told(trial, "zero-copy.copied-bytes")?;
+            let mapped = kernel_count(trial, "zero-copy.mapped-bytes")?;
+            let copied = kernel_count(trial, "zero-copy.copied-bytes")?;
             (mapped + copied > 0.0).then(|| copied / (mapped + copied))
         },
         worst: "copied_share",
@@ -127,12 +127,12 @@ fn is_throttled(context: &Context, trial: &Trial) -> bool {
 }
 
 /// What the kernel told of all flows under this name; none where no engine tells it.
-fn told(trial: &Trial, name: &str) -> Option<f64> {
+fn kernel_count(trial: &Trial, name: &str) -> Option<f64> {
     flows(trial).filter_map(|flow| flow.kernel.get(name)).map(|count| *count as f64).reduce(|a, b| a + b)
 }
 
 fn told_share(trial: &Trial, part: &str, whole: &str) -> Option<f64> {
-    let (part, whole) = (told(trial, part)?, told(trial, whole)?);
+    let (part, whole) = (kernel_count(trial, part)?, kernel_count(trial, whole)?);
     (whole > 0.0).then(|| part / whole)
 }
 

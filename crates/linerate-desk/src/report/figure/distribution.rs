@@ -13,7 +13,7 @@ pub(super) fn figures(sheets: &[Sheet]) -> Vec<Figure> {
     for sheet in sheets {
         for entry in &sheet.report.distributions {
             size = entry.message_bytes;
-            series.push(one(sheet, entry));
+            series.push(series_of(sheet, entry));
         }
     }
     let caption = format!(
@@ -36,7 +36,7 @@ pub(super) fn figures(sheets: &[Sheet]) -> Vec<Figure> {
     }]
 }
 
-fn one(sheet: &Sheet, entry: &DistributionEntry) -> Series {
+fn series_of(sheet: &Sheet, entry: &DistributionEntry) -> Series {
     let place = entry.direction.clone().or(entry.host.map(String::from)).unwrap_or_default();
     // A mean of several exchanges has no tail of its own.
     let batch = if entry.exchanges > 1 { format!(", means of {}", entry.exchanges) } else { String::new() };

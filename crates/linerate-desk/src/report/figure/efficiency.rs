@@ -11,7 +11,7 @@ pub(super) fn figures(sheets: &[Sheet]) -> Vec<Figure> {
         for layer in sheet.analysis.layers.iter().filter(|layer| !layer.both_ways) {
             let kept = efficiency(&sheet.analysis, layer);
             if kept.len() > 2 {
-                series.push(one(sheet, layer, &kept));
+                series.push(series_of(sheet, layer, &kept));
             }
         }
     }
@@ -31,7 +31,7 @@ pub(super) fn figures(sheets: &[Sheet]) -> Vec<Figure> {
     }]
 }
 
-fn one(sheet: &Sheet, layer: &Layer, kept: &[Kept]) -> Series {
+fn series_of(sheet: &Sheet, layer: &Layer, kept: &[Kept]) -> Series {
     let below = layer.below.unwrap_or("nothing");
     let of_passes =
         |one: &Kept| one.passes.iter().map(|share| [one.message_bytes as f64, *share]).collect::<Vec<_>>();

@@ -163,7 +163,7 @@ type Style = (usize, &'static str);
 fn colour(figure: &mut Figure, panel: usize, is_alone: bool) {
     let again = figure.panels.get(panel).is_some_and(|panel| panel.again);
     let before = figure.series.iter().filter(|one| again && one.panel + 1 == panel);
-    let mut taken: Vec<Taken> = before.map(Taken::of).collect();
+    let mut taken: Vec<Taken> = before.map(Taken::from_series).collect();
     let has_stated = figure.series.iter().any(|one| one.panel == panel && one.everywhere);
     let mut here: Vec<&mut Series> = figure.series.iter_mut().filter(|one| one.panel == panel).collect();
     here.sort_by_key(|one| !one.shown);
@@ -177,7 +177,7 @@ fn colour(figure: &mut Figure, panel: usize, is_alone: bool) {
             None if one.everywhere => (STATED, one.symbol),
             None => free(one, &taken, has_stated, is_alone),
         };
-        taken.push(Taken::of(one));
+        taken.push(Taken::from_series(one));
     }
 }
 
@@ -193,7 +193,7 @@ fn free(one: &Series, taken: &[Taken], has_stated: bool, is_alone: bool) -> Styl
 }
 
 impl Taken {
-    fn of(one: &Series) -> Taken {
+    fn from_series(one: &Series) -> Taken {
         Taken { name: one.name.clone(), base: one.base.clone(), style: (one.colour, one.symbol) }
     }
 }

@@ -12,15 +12,15 @@ const FIRST_STYLE: usize = 6;
 
 /// On the axes of throughput against message size.
 pub(super) fn throughput() -> Vec<Series> {
-    of(Axis::Throughput)
+    published_series(Axis::Throughput)
 }
 
 /// On the axes of half round trip against message size.
 pub(super) fn half_round_trip() -> Vec<Series> {
-    of(Axis::HalfRoundTrip)
+    published_series(Axis::HalfRoundTrip)
 }
 
-fn of(axis: Axis) -> Vec<Series> {
+fn published_series(axis: Axis) -> Vec<Series> {
     let found = overlays(LAYERS, axis, 1..=8 << 20);
     let series = papers().iter().enumerate().map(|(nth, paper)| {
         let mut series = Series {

@@ -38,7 +38,7 @@ const ALONG: &[(Factor, Along)] = &[
 ];
 
 /// The values that belong in a figure of a suite.
-pub(super) fn here(suite: &SuiteValues, values: &FigureValues) -> Vec<&'static Stated> {
+pub(super) fn values_in(suite: &SuiteValues, values: &FigureValues) -> Vec<&'static Stated> {
     let (mut patterns, mut layers): (Vec<Pattern>, Vec<Layer>) = (Vec::new(), Vec::new());
     // What is stated is between two hosts.
     for one in values.series.iter().filter(|one| !one.is_besides && !one.words.has_all_hosts) {
@@ -69,7 +69,7 @@ pub fn drawn_of(sheets: &[Sheet]) -> Vec<&'static Stated> {
     figures
         .flat_map(|(suite, values)| {
             let ends = ends(values);
-            here(suite, values).into_iter().filter(move |one| is_on_axis(one, ends)).collect::<Vec<_>>()
+            values_in(suite, values).into_iter().filter(move |one| is_on_axis(one, ends)).collect::<Vec<_>>()
         })
         .collect()
 }

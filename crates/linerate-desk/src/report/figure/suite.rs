@@ -4,8 +4,9 @@ use super::{Axis, Figure, INTERVAL, Kind, OfPass, Point, Scale, Series, Sheet, U
 use crate::analysis::{FigureValues, SeriesValues, SuiteValues, ValueAt};
 use crate::plan::Factor;
 use crate::published::{PAPERS, Shown, Stated};
-use crate::report::suite::{lacks, played_by, said_of_ranking, untold};
+use crate::report::suite::{lacks, played_by, ranking_text, untold};
 use crate::statistic::Estimate;
+use crate::vocabulary::{readable_knob, readable_metric};
 
 /// Sizes and connections double; other numbers stand evenly.
 const DOUBLING: &[Factor] = &[Factor::Size, Factor::Connections, Factor::Rate, Factor::Settings];
@@ -50,7 +51,7 @@ fn join(known: &mut Figure, further: Figure) {
 }
 
 fn figure(sheet: &Sheet, suite: &SuiteValues, values: &FigureValues) -> Figure {
-    let here = stated::here(suite, values);
+    let here = stated::values_in(suite, values);
     let name = suite.paper.as_ref().and_then(|id| PAPERS.iter().find(|paper| paper.id == *id));
     let name = name.map_or("published", |paper| paper.short);
     let mut figure = match shape(values) {
@@ -98,7 +99,7 @@ fn caption(values: &FigureValues, is_stated: bool) -> String {
         (_, false) => String::new(),
     };
     let ranked =
-        values.ranking.as_ref().map_or(String::new(), |ranking| format!("{} ", said_of_ranking(ranking)));
+        values.ranking.as_ref().map_or(String::new(), |ranking| format!("{} ", ranking_text(ranking)));
     format!(
         "{said}{played}{ranked}Medians over the passes with their 95 % intervals; dots are the passes themselves.{stated}{}",
         lacks.collect::<String>()
@@ -108,7 +109,10 @@ fn caption(values: &FigureValues, is_stated: bool) -> String {
 fn curves(sheet: &Sheet, values: &FigureValues, name: &str, here: &[&'static Stated]) -> Figure {
     let factor = values.figure.x;
     let unit = if is_of_bytes(values) { Unit::Bytes } else { Unit::Count };
-    let name_of_x = if factor == Factor::Settings { "setting" } else { factor.entry().axis };
+    let name_of_x = match factor {
+        Factor::Settings => knob_along_x(values).unwrap_or("setting".into()),
+        _ => factor.entry().axis.into(),
+    };
     let scale = if DOUBLING.contains(&factor) { Scale::Log2 } else { Scale::Linear };
     let series = values.series.iter().enumerate().map(|(nth, one)| series(sheet, values, nth, one));
     let mut figure = Figure {
@@ -117,7 +121,7 @@ fn curves(sheet: &Sheet, values: &FigureValues, name: &str, here: &[&'static Sta
         caption: String::new(),
         interval: INTERVAL.into(),
         kind: Kind::Points,
-        x: Axis::new(name_of_x, unit, scale),
+        x: Axis::new(&name_of_x, unit, scale),
         y: y_axis(values),
         panels: Vec::new(),
         series: series.collect(),
@@ -180,11 +184,7 @@ fn lines(points: &[Point], breaks: &[u64]) -> Vec<Vec<[f64; 2]>> {
 }
 
 fn name(values: &FigureValues, one: &SeriesValues) -> String {
-    if one.words.label.is_empty() {
-        values.figure.y.replace(['-', '.'], " ")
-    } else {
-        one.words.label.clone()
-    }
+    if one.words.label.is_empty() { readable_metric(&values.figure.y) } else { one.words.label.clone() }
 }
 
 /// What is shown as shipped and once tuned has one colour: open symbols as shipped, full ones tuned.
@@ -252,20 +252,31 @@ fn rows_of(
     figure
 }
 
+/// The knob whose values stand along x, where it is one: `receive buffer`.
+fn knob_along_x(values: &FigureValues) -> Option<String> {
+    let mut settings = values.series.iter().flat_map(|series| &series.points).map(|point| &*point.x.name);
+    let knob_of =
+        |text: &str| Some(text.split_once('=').filter(|(_, value)| !value.contains('='))?.0.to_owned());
+    let first = knob_of(settings.next()?)?;
+    settings.all(|text| knob_of(text).as_ref() == Some(&first)).then(|| readable_knob(&first))
+}
+
 fn y_axis(values: &FigureValues) -> Axis {
     let units = [
-        ("b/s", Unit::BitsPerSecond, Scale::Log10),
-        ("ns", Unit::Nanoseconds, Scale::Log10),
-        ("1", Unit::Share, Scale::Linear),
-        ("1/s", Unit::PerSecond, Scale::Log10),
+        ("b/s", Unit::BitsPerSecond, Scale::Log10, "rate"),
+        ("ns", Unit::Nanoseconds, Scale::Log10, "time"),
+        ("1", Unit::Share, Scale::Linear, "share"),
+        ("1/s", Unit::PerSecond, Scale::Log10, "rate"),
     ];
     let known = units.iter().find(|(unit, ..)| *unit == values.unit);
-    let (_, unit, scale) = *known.unwrap_or(&("", Unit::Count, Scale::Linear));
+    let (_, unit, scale, common) = *known.unwrap_or(&("", Unit::Count, Scale::Linear, ""));
     let spans = || values.series.iter().flat_map(|series| &series.points).map(|point| point.value.median);
     let (least, most) = (spans().fold(f64::INFINITY, f64::min), spans().fold(0.0, f64::max));
     // What hardly differs is told apart on an even axis.
     let scale = if scale == Scale::Log10 && most < DECADES * least { Scale::Linear } else { scale };
-    let name = values.figure.y.replace(['-', '.'], " ");
+    // What several numbers of one figure have in common is what they are measured in.
+    let are_several = !values.figure.also.is_empty() && !common.is_empty();
+    let name = if are_several { common.into() } else { readable_metric(&values.figure.y) };
     let has_unit = unit != Unit::Count || values.unit.is_empty();
     let name = if has_unit { name } else { format!("{name}, {}", values.unit) };
     Axis::new(&name, unit, scale)

@@ -20,13 +20,13 @@ pub(super) fn section(sheets: &[Sheet]) -> Markup {
             h2 id="imported-title" { "What other tools measured" }
             p { (CANNOT.replace('`', "")) }
             @for sheet in sheets {
-                @if let Some(imported) = &sheet.report.imported { (one(&sheet.named(&named(imported)), imported)) }
+                @if let Some(imported) = &sheet.report.imported { (table_of(&sheet.named(&named(imported)), imported)) }
             }
         }
     }
 }
 
-fn one(title: &str, imported: &ImportedReport) -> Markup {
+fn table_of(title: &str, imported: &ImportedReport) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label=(title) {
             table {

@@ -1,7 +1,7 @@
 //! A matrix of hosts on the page: who is named, the heat maps, the hosts as a table.
 
 use crate::report::Sheet;
-use crate::report::matrix::{groups_found, said, sent_again};
+use crate::report::matrix::{groups_found, named_text, sent_again};
 use crate::report::note::whole_numbers;
 use crate::report::shape::{CellEntry, MatrixHostEntry, MatrixReport};
 use crate::unit::{BitRate, Nanoseconds, percent};
@@ -117,7 +117,7 @@ fn named(matrix: &MatrixReport) -> Markup {
         @if !matrix.named.is_empty() {
             ul.named {
                 @for one in &matrix.named {
-                    li { (whole_numbers(&said(one))) @if !one.likely.is_empty() { " It has what most others have not, which may be why and is no proof: " (one.likely.join("; ")) "." } }
+                    li { (whole_numbers(&named_text(one))) @if !one.likely.is_empty() { " It has what most others have not, which may be why and is no proof: " (one.likely.join("; ")) "." } }
                 }
             }
         }

@@ -71,7 +71,7 @@ pub(super) fn figure(figure: &Figure, picture: &str) -> Markup {
                 div.view role="group" aria-label={ "View of: " (figure.title) } {}
             }
             div.stage {
-                img.picture src=(address) alt={ (figure.title) ". Its numbers are in the table below." };
+                img.picture style=(format!("--rows: {}", figure.panels.len().div_ceil(2).max(1))) src=(address) alt={ (figure.title) ". Its numbers are in the table below." };
                 div.plot hidden {}
                 div.tip role="status" hidden {}
             }

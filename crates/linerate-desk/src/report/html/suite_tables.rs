@@ -25,14 +25,14 @@ pub(super) fn section(sheets: &[Sheet]) -> Markup {
             }
             @for sheet in sheets {
                 @for suite in &sheet.report.suites {
-                    @for table in &suite.tables { (one(&sheet.named(&table.title), table)) }
+                    @for table in &suite.tables { (table_of(&sheet.named(&table.title), table)) }
                 }
             }
         }
     }
 }
 
-fn one(title: &str, table: &SuiteTableEntry) -> Markup {
+fn table_of(title: &str, table: &SuiteTableEntry) -> Markup {
     html! {
         @if let Some(graph) = &table.graph { (stage_graph::drawn(title, graph)) }
         div.scroll tabindex="0" role="region" aria-label=(title) {
@@ -45,7 +45,7 @@ fn one(title: &str, table: &SuiteTableEntry) -> Markup {
                 tbody {
                     @for row in &table.rows {
                         tr {
-                            th scope="row" { (row.name) @if let Some(about) = about_row(row) { small { br; (about) } } }
+                            th scope="row" { (row.name) @if let Some(about) = about_row(row) { small { (about) } } }
                             @for (cell, column) in row.cells.iter().zip(&table.columns) {
                                 (numbers(&written_cell(cell.as_ref(), column)))
                             }

@@ -126,7 +126,7 @@ fn suspect(one: &Judged, told: &Told) -> SuspectEntry {
     let screened = match one.metric {
         CellMetric::Throughput => effect.exp(),
         CellMetric::RoundTrip => (-effect).exp(),
-        CellMetric::RetransmitShare => -one.metric.told(effect),
+        CellMetric::RetransmitShare => -one.metric.reported(effect),
     };
     let fresh = one.alone.or(one.loaded);
     let is_again = one.metric == CellMetric::RetransmitShare;

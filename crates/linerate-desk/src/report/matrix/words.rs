@@ -32,7 +32,7 @@ pub(in crate::report) fn sentence(matrix: &MatrixReport) -> String {
         gone => format!(" Not measured: {}.", gone.join(", ")),
     };
     let told = match (matrix.verdict, &matrix.doubt) {
-        (Verdict::Different, _) => matrix.named.iter().map(said).collect::<Vec<_>>().join(" "),
+        (Verdict::Different, _) => matrix.named.iter().map(named_text).collect::<Vec<_>>().join(" "),
         (Verdict::CannotTell, Some(doubt)) => {
             format!("Whether one of {hosts} is slow cannot be told: {}.", doubt.why)
         }
@@ -99,7 +99,7 @@ const DOES: &[(&str, &str)] =
     &[("sender", "sends"), ("receiver", "receives"), ("link", "passes on"), ("host", "sends and receives")];
 
 /// `node41 sends at 60 % [57 %, 63 %] of what others do: 14 of 16 partners, confirmed with nobody else sending.`
-pub(in crate::report) fn said(one: &NamedEntry) -> String {
+pub(in crate::report) fn named_text(one: &NamedEntry) -> String {
     let who = match (one.kind.as_str(), &one.group) {
         ("link", _) => one.hosts.join(" to "),
         (_, Some(group)) if one.found => format!("{group} ({}, found from the data)", some_of(&one.hosts)),

@@ -16,7 +16,7 @@ pub(super) fn entry(values: &RankingValues) -> RankingEntry {
     };
     RankingEntry {
         against: values.case.clone(),
-        said: said(values),
+        said: ranking_text(values),
         pairs: values.pairs.iter().map(pair).collect(),
         shares_cpus: values.shares_cpus,
     }
@@ -31,7 +31,7 @@ fn word(ranked: Ranked) -> &'static str {
 }
 
 /// What follows from both rankings: how many pairs differ, each pair with both ratios, and what is ranked where hosts share CPUs.
-pub(in crate::report) fn said(values: &RankingValues) -> String {
+pub(in crate::report) fn ranking_text(values: &RankingValues) -> String {
     let count = |ranked| values.pairs.iter().filter(|pair| pair.ranked() == ranked).count();
     let all = counted(values.pairs.len(), "pair");
     let (otherwise, untold) = (count(Ranked::Otherwise), count(Ranked::CannotTell));
@@ -94,7 +94,7 @@ mod tests {
         };
         let values =
             RankingValues { case: "carried".into(), pairs: pairs.iter().map(pair).collect(), shares_cpus };
-        said(&values)
+        ranking_text(&values)
     }
 
     #[test]

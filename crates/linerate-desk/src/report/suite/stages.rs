@@ -30,7 +30,7 @@ pub(super) fn entry(values: &StagesValues) -> SuiteTableEntry {
         graph: graph::entry(values),
         columns: COLUMNS.iter().map(column).collect(),
         rows: values.stages.iter().map(row).collect(),
-        note: said(&values.binding),
+        note: binding_text(&values.binding),
     }
 }
 
@@ -45,7 +45,7 @@ fn row(stage: &StageValues) -> SuiteRowEntry {
     }
 }
 
-fn said(binding: &Binding) -> String {
+fn binding_text(binding: &Binding) -> String {
     match binding {
         Binding::Stage(stage, share) => {
             format!("The stage `{stage}` binds: it works for {} of the time.", percent(*share))

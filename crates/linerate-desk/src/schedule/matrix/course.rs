@@ -113,7 +113,7 @@ impl Course {
 
     /// Who stands apart in what these trials tell.
     fn screened(&self, carries: Carries, shots: &Shots) -> Vec<Screened> {
-        let of = |metric| screened(metric, &self.screening, self.hosts as usize, shots.of(metric));
+        let of = |metric| screened(metric, &self.screening, self.hosts as usize, shots.by(metric));
         carries.metrics().map(of).collect()
     }
 

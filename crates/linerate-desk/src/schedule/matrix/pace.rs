@@ -20,7 +20,7 @@ pub struct Pace {
 
 impl Pace {
     /// The times on record.
-    pub fn of(pattern: Pattern, recording: &Recording) -> Pace {
+    pub fn from_recording(pattern: Pattern, recording: &Recording) -> Pace {
         let mut pace = Pace::default();
         for trial in recording.trials.iter().filter(|trial| trial.case.pattern == pattern) {
             pace.add(trial);

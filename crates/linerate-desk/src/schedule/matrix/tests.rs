@@ -6,7 +6,7 @@ mod metrics;
 use super::course::Course;
 use crate::analysis::Verdict;
 use crate::analysis::matrix::{
-    Carries, CellMetric, Confirmed, Ending, Kind, Part, Shot, Shots, Stage, grouped_by, told,
+    Carries, CellMetric, Confirmed, Ending, Kind, Part, Shot, Shots, Stage, grouped_by, verdict_on,
 };
 use crate::plan::{HostId, HostPair, Screening};
 use cluster::{Cluster, randoms, shares};
@@ -109,7 +109,7 @@ fn a_host_that_was_lost_early_stops_no_search() {
         }
         lost.insert(HostId(9));
     }
-    let told = told(&screening, 16, &shots, &Ending::default());
+    let told = verdict_on(&screening, 16, &shots, &Ending::default());
     let names: Vec<(Kind, &[HostId])> = told.named.iter().map(|one| (one.kind, &one.hosts[..])).collect();
     assert_eq!(names, [(Kind::Sender, &[HostId(3)][..])], "{:?}", told.doubt);
     assert_eq!(told.named[0].slow_partners.0, told.named[0].slow_partners.1);
@@ -126,7 +126,7 @@ fn a_host_that_no_plan_has_is_no_panic() {
     for metric in CellMetric::ALL {
         shots.extend(metric, [shot(0, 1), shot(9, 0), shot(0, 9)]);
     }
-    let told = told(&Screening::of_rounds(3, 4), 4, &shots, &Ending::default());
+    let told = verdict_on(&Screening::of_rounds(3, 4), 4, &shots, &Ending::default());
     assert_eq!(told.verdict, Verdict::CannotTell);
 }
 
@@ -146,7 +146,7 @@ fn cells_that_were_not_looked_at_again_are_no_healthy_ones() {
             slow.measure(round, &mut random, &mut shots);
         }
     }
-    let told = told(&screening, 16, &shots, &Ending::default());
+    let told = verdict_on(&screening, 16, &shots, &Ending::default());
     let is_e_to_k = |pair| pair == HostPair { from: HostId(4), to: HostId(10) };
     let mut unseen = told.screened.unseen.iter();
     assert!(unseen.any(|one| matches!(one.part, Part::Link(pair) if is_e_to_k(pair))), "{told:?}");

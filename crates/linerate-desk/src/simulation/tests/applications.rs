@@ -7,7 +7,7 @@ use crate::plan::{
     APPLICATIONS, Application, Arm, Case, Comparison, Metric, Plan, PlannedHost, Rungs, View, World,
     candidates,
 };
-use crate::record::{Lack, Recording};
+use crate::record::{Recording, UnavailableTransport};
 use crate::vocabulary::Rung;
 use std::collections::BTreeSet;
 
@@ -113,7 +113,8 @@ fn a_transport_is_a_candidate() {
 fn an_arm_that_no_host_can_carry_is_said_to_be_missing() {
     let plan = plan("microscope", "pipeline.transport=tls,pipeline.update=1MiB");
     let recording = session_with(&plan, &quiet(), 4, |host| {
-        host.lacks = vec![Lack { transport: "tls".into(), ..Lack::default() }];
+        host.lacks =
+            vec![UnavailableTransport { transport: "tls".into(), ..UnavailableTransport::default() }];
     });
     let compared = compared(&recording);
     let [tls, update] = compared.candidates.as_slice() else { panic!("two candidates") };

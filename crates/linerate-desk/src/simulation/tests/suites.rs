@@ -249,15 +249,21 @@ fn what_does_not_apply_is_not_judged() {
 
 #[test]
 fn what_the_ladder_warns_of_is_warned_of_in_suites() {
-    let codes = |world: &World| {
-        let recording = run(&of_suite(of_ratio(1.0), |plan| plan.profile.budget_ns = 0), world);
+    let codes = |passes: Option<u32>, world: &World| {
+        let plan = of_suite(of_ratio(1.0), |plan| {
+            plan.profile.budget_ns = 0;
+            plan.profile.passes = passes.unwrap_or(plan.profile.passes);
+        });
+        let recording = run(&plan, world);
         let analysis = analyse(&recording);
         let found = diagnose(&recording, &analysis);
         let all = found.findings.iter().chain(&found.of_suites);
         all.map(|finding| finding.code).collect::<Vec<_>>()
     };
-    assert!(codes(&World { between: 0.3, ..World::quiet() }).contains(&"interval-wide"));
-    assert!(!codes(&World { noise: 0.001, ..World::quiet() }).contains(&"interval-wide"));
+    assert!(codes(None, &World { between: 0.3, ..World::quiet() }).contains(&"interval-wide"));
+    assert!(!codes(None, &World { noise: 0.001, ..World::quiet() }).contains(&"interval-wide"));
+    assert!(!codes(Some(24), &World { noise: 0.003, ..World::quiet() }).contains(&"modes"));
+    assert!(codes(Some(24), &World { noise: 0.003, modes: 0.4, ..World::quiet() }).contains(&"modes"));
 }
 
 #[test]
@@ -279,6 +285,6 @@ fn a_cpus_share_is_that_of_the_time() {
         figure.series.iter().flat_map(|series| &series.points).map(|at| at.value.median).collect();
     assert_eq!((figure.series.len(), figure.unit), (4, "1"), "two engines, two ends");
     let labels: Vec<&str> = figure.series.iter().map(|series| series.words.label.as_str()).collect();
-    assert!(labels.contains(&"cpu share receiver, sendfile()"), "{labels:?}");
+    assert!(labels.contains(&"CPU share, receiver, sendfile()"), "{labels:?}");
     assert!(points.iter().all(|share| (share - 0.9).abs() < 1e-3), "{points:?}");
 }

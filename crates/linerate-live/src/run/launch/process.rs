@@ -94,7 +94,7 @@ impl Launchers {
     }
 
     /// The one that started the agent of this place.
-    pub fn of(&self, place: u32) -> Process {
+    pub fn process_of(&self, place: u32) -> Process {
         self.all[place as usize % self.all.len()].clone()
     }
 
@@ -112,7 +112,7 @@ impl Launchers {
     pub fn end_of(&self, places: &[u32]) {
         // One that has ended may have been waited for: its number may be another's.
         let own = places.iter().filter(|_| self.all.len() == self.names.len());
-        let going_on = own.map(|place| self.of(*place).child).filter(|child| !child.has_ended());
+        let going_on = own.map(|place| self.process_of(*place).child).filter(|child| !child.has_ended());
         going_on.for_each(|child| child.signal_group(Signal::Terminate));
     }
 

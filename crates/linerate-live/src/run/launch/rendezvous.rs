@@ -86,12 +86,12 @@ impl Rendezvous {
         let (tell, callers) = channel();
         let listener = Arc::new(listener);
         let closed = Arc::new(AtomicBool::new(false));
-        let door = Door { seal: Seal::of(&secret)?, unknown: Arc::default(), tell };
+        let admission = Admission { seal: Seal::of(&secret)?, unknown: Arc::default(), tell };
         let (listening, over) = (listener.clone(), closed.clone());
         thread::start("callers", move || {
             while !over.load(Ordering::Relaxed) {
                 match listening.accept() {
-                    Ok((stream, from)) => door.answer(stream, from.ip().to_canonical()),
+                    Ok((stream, from)) => admission.answer(stream, from.ip().to_canonical()),
                     // Descriptors may be short for a moment, and a caller may be gone at once.
                     Err(_) => std::thread::sleep(Duration::from_millis(10)),
                 }
@@ -142,14 +142,14 @@ impl Drop for Rendezvous {
     }
 }
 
-/// Who stands at the door is asked by a thread of its own.
-struct Door {
+/// Who calls is asked by a thread of its own.
+struct Admission {
     seal: Seal,
     unknown: Arc<Mutex<HashMap<IpAddr, usize>>>,
     tell: Sender<Caller>,
 }
 
-impl Door {
+impl Admission {
     fn answer(&self, stream: TcpStream, from: IpAddr) {
         let Some(place) = Place::take(&self.unknown, from) else { return };
         let (seal, tell) = (self.seal.clone(), self.tell.clone());

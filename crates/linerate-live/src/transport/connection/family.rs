@@ -2,7 +2,7 @@
 
 use super::channel::Channel;
 use crate::Result;
-use crate::record::Lack;
+use crate::record::UnavailableTransport;
 use crate::transport::{Address, Spec};
 use std::io;
 use std::os::fd::AsFd;
@@ -24,7 +24,7 @@ pub trait Family: Channel + Sized + 'static {
     /// What accepts its connections, without waiting.
     type Listener: AsFd + Send + Sync;
     /// Why this host does not have it; none where it does.
-    fn lacks() -> Option<Lack> {
+    fn lacks() -> Option<UnavailableTransport> {
         None
     }
     /// Listens at a new place.

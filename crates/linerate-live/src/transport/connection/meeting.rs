@@ -8,7 +8,7 @@ use super::channel::{Channel, receive_all, send_all};
 use super::engine::Connected;
 use super::factory::{Acceptor, ConnectionFactory, Connector};
 use super::family::{Family, GREETING_LEN, SECRET_LEN, STRANGER};
-use crate::record::Lack;
+use crate::record::UnavailableTransport;
 use crate::transport::{Address, Offer, Pending, Session, Spec, Transport};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
@@ -47,7 +47,7 @@ impl<F: Family> Transport for Streams<F> {
         F::NAME
     }
 
-    fn lacks(&self) -> Option<Lack> {
+    fn lacks(&self) -> Option<UnavailableTransport> {
         F::lacks()
     }
 

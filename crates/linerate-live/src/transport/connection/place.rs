@@ -83,7 +83,7 @@ impl Spec {
     }
 
     /// What the other end is told of the place where this one listens.
-    pub fn told(&self, bound: SocketAddr) -> Address {
+    pub fn announced(&self, bound: SocketAddr) -> Address {
         let translated = self.address.as_ref().filter(|_| bound.ip().is_unspecified());
         Address::Internet(translated.map_or(bound, |said| SocketAddr::new(said.ip, bound.port())))
     }
@@ -231,7 +231,7 @@ fn why(at: SocketAddr, protocol: Protocol, error: &linerate_sys::Error) -> Strin
     if error.source.kind() == ErrorKind::PermissionDenied {
         return "is privileged, and this user may not listen on it".into();
     }
-    let holder = port_holder::of(at, protocol == Protocol::Udp);
+    let holder = port_holder::holder_of(at, protocol == Protocol::Udp);
     match holder {
         Some(holder) => format!("is in use by {} (process {})", holder.name, holder.process),
         None => "is in use, and by what this user may not see".into(),

@@ -24,7 +24,7 @@ use super::library::started::{Started, Tie};
 use super::library::{self, Found, ProcessEnvironment, outside_of_jobs, this_program};
 use crate::pattern::Measured;
 use crate::plan::{Block, Setting};
-use crate::record::{Granted, Lack};
+use crate::record::{Granted, UnavailableTransport};
 use crate::transport::connection::meeting::Meeting;
 use crate::transport::{Offer, Pending, Session, Spec, Task, Transport};
 use crate::vocabulary::{NATIVE_LIBRARIES, NativeLibrary, Wait};
@@ -118,10 +118,10 @@ impl Transport for Native {
         self.name
     }
 
-    fn lacks(&self) -> Option<Lack> {
+    fn lacks(&self) -> Option<UnavailableTransport> {
         let is_there = library::is_there(self.name, &ProcessEnvironment::of_this_process());
         let entry = self.entry().ok()?;
-        (!is_there).then(|| Lack {
+        (!is_there).then(|| UnavailableTransport {
             transport: self.name.into(),
             why: format!("unavailable: {} was not found on this host", entry.title),
             hint: format!(

@@ -9,7 +9,7 @@
 
 use super::library::ProcessEnvironment;
 use super::library::supervise::SupervisedDaemon;
-use crate::record::{Granted, Lack};
+use crate::record::{Granted, UnavailableTransport};
 use crate::transport::connection::channel::{Channel, receive_all, send_all};
 use crate::transport::connection::engine::Connected;
 use crate::transport::connection::family::{SECRET_LEN, STRANGER};
@@ -124,12 +124,12 @@ impl Transport for Ssh {
         "openssh"
     }
 
-    fn lacks(&self) -> Option<Lack> {
+    fn lacks(&self) -> Option<UnavailableTransport> {
         let needed = ["ssh", "sshd", "ssh-keygen", "unshare"];
         let missing = needed.into_iter().find(|name| program(name).is_none())?;
         let why = format!("unavailable: there is no program `{missing}` on this host");
         let hint = "apt-get install openssh-client openssh-server util-linux";
-        Some(Lack { transport: self.name().into(), why, hint: hint.into() })
+        Some(UnavailableTransport { transport: self.name().into(), why, hint: hint.into() })
     }
 
     fn offer(&'static self, spec: &Spec) -> Result<(Box<dyn Pending>, Offer)> {
@@ -248,7 +248,7 @@ fn until_dot(mut from: impl Read + AsFd, limit: Duration) -> Result<String> {
 impl Serving {
     fn new(spec: &Spec) -> Result<Serving> {
         let (outer, address) = spec.bind(Protocol::Tcp, listen)?;
-        let Address::Internet(address) = spec.told(address) else {
+        let Address::Internet(address) = spec.announced(address) else {
             return Err(Error::unavailable("sshd at no IP address", ""));
         };
         let (inner, within) = listen((Ipv4Addr::LOCALHOST, 0).into())?;

@@ -19,7 +19,7 @@ use super::library::supervise::SupervisedDaemon;
 use super::library::{self, Found, ProcessEnvironment, outside_of_jobs, this_program};
 use crate::pattern::Measured;
 use crate::plan::Block;
-use crate::record::{Granted, Lack};
+use crate::record::{Granted, UnavailableTransport};
 use crate::transport::{Offer, Pending, Session, Spec, Task, Transport, granted};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
@@ -45,9 +45,9 @@ impl Transport for Pvm {
         "pvm"
     }
 
-    fn lacks(&self) -> Option<Lack> {
+    fn lacks(&self) -> Option<UnavailableTransport> {
         let is_there = library::is_there(self.name(), &ProcessEnvironment::of_this_process());
-        (!is_there).then(|| Lack {
+        (!is_there).then(|| UnavailableTransport {
             transport: self.name().into(),
             why: "unavailable: no PVM was found on this host".into(),
             hint: "install it: apt-get install pvm; `linerate doctor` lists what there is".into(),

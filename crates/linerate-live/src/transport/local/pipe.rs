@@ -46,7 +46,7 @@ impl Pending for End {
         let fail = |e| Error::io("meet over", "pipe", e);
         let pipes = match (self.new, other) {
             (Some(new), _) => {
-                await_byte(new.here(), &self.spec)?;
+                await_byte(new.own(), &self.spec)?;
                 let pipes = new.keep();
                 send_all(&pipes, &[0]).map_err(fail)?;
                 pipes

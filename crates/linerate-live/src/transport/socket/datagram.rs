@@ -4,7 +4,7 @@
 //! kernel passes datagrams of that peer only. What came before is thrown away. No datagram goes to
 //! anyone who has not presented the secret.
 
-use crate::record::Lack;
+use crate::record::UnavailableTransport;
 use crate::transport::connection::channel::{receive_all, send_all};
 use crate::transport::connection::family::Family;
 use crate::transport::connection::meeting::Meeting;
@@ -25,7 +25,7 @@ pub trait Datagrams: AsFd + Send + Sized + 'static {
     /// The stream beside it.
     type Beside: Family;
     /// Why this host does not have it; none where it does.
-    fn lacks() -> Option<Lack> {
+    fn lacks() -> Option<UnavailableTransport> {
         None
     }
     /// Binds a port; the name is what the other end needs besides the stream's addresses.
@@ -52,7 +52,7 @@ impl<D: Datagrams> Transport for Ports<D> {
         D::NAME
     }
 
-    fn lacks(&self) -> Option<Lack> {
+    fn lacks(&self) -> Option<UnavailableTransport> {
         D::lacks()
     }
 

@@ -2,7 +2,7 @@
 
 use super::tcp::{backlog, unreached};
 use super::unix::{granted_buffers, set_buffers};
-use crate::record::{Granted, Lack};
+use crate::record::{Granted, UnavailableTransport};
 use crate::transport::connection::channel::Channel;
 use crate::transport::connection::family::Family;
 use crate::transport::connection::place::Protocol;
@@ -16,9 +16,9 @@ use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// What the kernel did not give out; the error says by which call.
-pub fn lack(transport: &str, what: &str, error: &linerate_sys::Error, hint: &str) -> Lack {
+pub fn lack(transport: &str, what: &str, error: &linerate_sys::Error, hint: &str) -> UnavailableTransport {
     let why = format!("unavailable: this kernel gives no {what}: {}: {}", error.call, error.source);
-    Lack { transport: transport.into(), why, hint: hint.into() }
+    UnavailableTransport { transport: transport.into(), why, hint: hint.into() }
 }
 
 /// One such family.
@@ -54,7 +54,7 @@ impl<F: Foreign> Family for Stream<F> {
     const NAME: &'static str = F::NAME;
     type Listener = Listener;
 
-    fn lacks() -> Option<Lack> {
+    fn lacks() -> Option<UnavailableTransport> {
         Some(lack(F::NAME, F::WHAT, &F::KIND.probe().err()?, F::HINT))
     }
 
@@ -66,7 +66,7 @@ impl<F: Foreign> Family for Stream<F> {
         };
         let address = match place {
             Place::Vsock(context, port) => Address::Context(context, port),
-            Place::Internet(address) => spec.told(address),
+            Place::Internet(address) => spec.announced(address),
         };
         Ok((listener, address))
     }

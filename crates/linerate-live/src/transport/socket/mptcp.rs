@@ -3,7 +3,7 @@
 
 use super::kernel_stream::lack;
 use super::tcp::{DSCP, backlog, options, unreached};
-use crate::record::{Granted, Lack};
+use crate::record::{Granted, UnavailableTransport};
 use crate::transport::connection::channel::Channel;
 use crate::transport::connection::family::Family;
 use crate::transport::connection::meeting::Streams;
@@ -30,7 +30,7 @@ impl Family for Multipath {
     const NAME: &'static str = "mptcp";
     type Listener = TcpListener;
 
-    fn lacks() -> Option<Lack> {
+    fn lacks() -> Option<UnavailableTransport> {
         let error = mptcp::probe().err()?;
         let hint = "sysctl net.mptcp.enabled=1, on a kernel with CONFIG_MPTCP";
         Some(lack(Self::NAME, "multipath TCP", &error, hint))
@@ -41,7 +41,7 @@ impl Family for Multipath {
         let fail = |call| move |e| Error::io(call, "listener", e);
         listener.set_nonblocking(true).map_err(fail("fcntl"))?;
         let address = listener.local_addr().map_err(fail("getsockname"))?;
-        Ok((listener, spec.told(address)))
+        Ok((listener, spec.announced(address)))
     }
 
     fn accept(listener: &TcpListener) -> io::Result<Multipath> {

@@ -12,7 +12,7 @@ use super::kernel_stream::lack;
 use super::lossy::{Connected, Port};
 use super::unix::granted_buffers;
 use crate::pattern::STAMPED_BYTES;
-use crate::record::{Granted, Lack};
+use crate::record::{Granted, UnavailableTransport};
 use crate::transport::{Session, Spec};
 use crate::{Error, Result};
 use linerate_sys::frame_socket::{BATCH, ETHERNET, Frame, FrameSocket, LONGEST};
@@ -62,7 +62,7 @@ impl Datagrams for Frames {
     const NAME: &'static str = "raw";
     type Beside = TcpStream;
 
-    fn lacks() -> Option<Lack> {
+    fn lacks() -> Option<UnavailableTransport> {
         let error = probe::raw_frames().err()?;
         Some(lack(Self::NAME, "raw frames", &error, "run as root, or give the program CAP_NET_RAW"))
     }

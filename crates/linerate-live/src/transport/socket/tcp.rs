@@ -47,10 +47,10 @@ impl Family for TcpStream {
         listener.set_nonblocking(true).map_err(fail("fcntl"))?;
         let address = listener.local_addr().map_err(fail("getsockname"))?;
         let Some(relay) = relay else {
-            return Ok((Listener { listener, _relay: None }, spec.told(address)));
+            return Ok((Listener { listener, _relay: None }, spec.announced(address)));
         };
         let (relay, outer) = relay.stand_before(address, spec, options(spec))?;
-        Ok((Listener { listener, _relay: Some(relay) }, spec.told(outer)))
+        Ok((Listener { listener, _relay: Some(relay) }, spec.announced(outer)))
     }
 
     fn accept(listener: &Listener) -> io::Result<TcpStream> {

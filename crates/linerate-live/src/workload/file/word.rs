@@ -3,7 +3,7 @@
 use super::nonsense;
 use crate::pattern::{Driven, Link, push_all};
 use crate::plan::HostId;
-use crate::workload::application::{Seat, broken};
+use crate::workload::application::{PairEnd, broken};
 use crate::workload::tool::{Site, play::longest};
 use crate::workload::transfer::{Answered, Request};
 use crate::{Error, Result};
@@ -69,9 +69,9 @@ pub struct Wire<'s> {
 
 impl<'s> Wire<'s> {
     /// The first connection of a session with a host.
-    pub fn new(seat: &'s mut Seat<'_>, host: HostId) -> Result<Wire<'s>> {
+    pub fn new(pair_end: &'s mut PairEnd<'_>, host: HostId) -> Result<Wire<'s>> {
         let none = || Error::usage("a session without a connection", "");
-        let mut parts = seat.session.streams(seat.task)?;
+        let mut parts = pair_end.session.streams(pair_end.task)?;
         if parts.is_empty() {
             return Err(none());
         }

@@ -7,7 +7,7 @@ use super::Polled;
 use super::reply::{Form, MOST_REPLY, read};
 use crate::pattern::{Measured, Start, pull_all, push_all};
 use crate::plan::Block;
-use crate::workload::application::{Answers, Order, Seat};
+use crate::workload::application::{Answers, Order, PairEnd};
 use crate::{Error, Result};
 use linerate_sys::child::ChildProcess;
 use linerate_sys::process::Signal;
@@ -68,32 +68,37 @@ impl Agent {
     }
 
     /// Where the other end's answers: it tells its port when it does.
-    pub fn place(&'static self, seat: &mut Seat<'_>, order: &Order) -> Result<Place> {
+    pub fn place(&'static self, pair_end: &mut PairEnd<'_>, order: &Order) -> Result<Place> {
         let ip = |of: fn(&TcpStream) -> std::io::Result<SocketAddr>| {
-            seat.session.sockets().first().and_then(|socket| of(socket).ok()).map(|address| address.ip())
+            pair_end.session.sockets().first().and_then(|socket| of(socket).ok()).map(|address| address.ip())
         };
         let plain = || Error::unavailable(format!("{} over this transport", self.name), "take network.tcp");
         let ip = ip(TcpStream::peer_addr).ok_or_else(plain)?;
         let mut port = [0; 2];
-        let failed = |error| super::broken("the node", order.other(seat.pair), &error);
-        let mut streams = seat.session.streams(seat.task)?;
+        let failed = |error| super::broken("the node", order.other(pair_end.pair), &error);
+        let mut streams = pair_end.session.streams(pair_end.task)?;
         let stream = streams.first_mut().ok_or_else(plain)?;
         pull_all(&mut stream.link, &mut port).map_err(failed)?;
         Ok(Place { address: SocketAddr::new(ip, u16::from_be_bytes(port)), agent: self })
     }
 
     /// Starts it, tells where it is, and waits until the other end has gone.
-    pub fn serve(&'static self, seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
+    pub fn serve(
+        &'static self,
+        pair_ends: &mut [PairEnd<'_>],
+        order: &Order,
+        blocks: &[Block],
+    ) -> Result<Answers> {
         let mut answers = Vec::new();
-        for seat in seats.iter_mut() {
-            let local = seat.session.sockets().first().and_then(|socket| socket.local_addr().ok());
+        for pair_end in pair_ends.iter_mut() {
+            let local = pair_end.session.sockets().first().and_then(|socket| socket.local_addr().ok());
             let plain =
                 || Error::unavailable(format!("{} over this transport", self.name), "take network.tcp");
             let (serving, port) = self.start(local.ok_or_else(plain)?.ip())?;
             let start = Start::now();
             {
-                let failed = |error| super::broken("the monitor", order.other(seat.pair), &error);
-                let mut streams = seat.session.streams(seat.task)?;
+                let failed = |error| super::broken("the monitor", order.other(pair_end.pair), &error);
+                let mut streams = pair_end.session.streams(pair_end.task)?;
                 let stream = streams.first_mut().ok_or_else(plain)?;
                 push_all(&mut stream.link, &port.to_be_bytes()).map_err(failed)?;
                 // The end of the stream is what is waited for.
@@ -113,7 +118,7 @@ impl Agent {
                 kept_awake: false,
             };
             let of_flow = |_| blocks.iter().map(measured).collect();
-            answers.push((0..seat.flows).map(of_flow).collect());
+            answers.push((0..pair_end.flows).map(of_flow).collect());
         }
         Ok(answers)
     }

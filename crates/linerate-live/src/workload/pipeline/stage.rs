@@ -136,7 +136,7 @@ impl Worker<'_> {
                 tally.input_ns += waited_ns;
                 out.watch.spent(INPUT, waited_ns);
             }
-            self.one(unit, inbox, &mut tally, &mut out, joints)?;
+            self.run_unit(unit, inbox, &mut tally, &mut out, joints)?;
             out.watch.end(unit);
             if is_last {
                 self.slowness.end();
@@ -151,7 +151,7 @@ impl Worker<'_> {
         let units = is_last.then_some(units);
         Ok(Done {
             tally: Some(tally),
-            activity: out.watch.told(id, copy, Doing::Works),
+            activity: out.watch.into_activity(id, copy, Doing::Works),
             units,
             checked_ns: checked.ns,
             checked_cpu_ns: checked.cpu_ns,
@@ -161,7 +161,7 @@ impl Worker<'_> {
     }
 
     /// One unit of work.
-    fn one(
+    fn run_unit(
         &mut self,
         unit: u64,
         inbox: &super::Inbox,

@@ -7,21 +7,21 @@ use super::store::Store;
 use crate::pattern::{Link, Measured, Start, pull_all, push_all};
 use crate::plan::Block;
 use crate::record::Flow;
-use crate::workload::application::{Answers, Order, Seat, broken};
+use crate::workload::application::{Answers, Order, PairEnd, broken};
 use crate::{Error, Result};
 use linerate_sys::thread;
 use std::io;
 use std::time::Instant;
 
 /// Serves stripes to every client until it is over.
-pub fn serve(seats: &mut [Seat<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
+pub fn serve(pair_ends: &mut [PairEnd<'_>], order: &Order, blocks: &[Block]) -> Result<Answers> {
     let disk = order.value::<String>("striped.store").is_some_and(|store| store == "disk");
     let mut parts = Vec::new();
     let mut flows = Vec::new();
-    for seat in seats.iter_mut() {
-        flows.push(seat.flows);
-        let host = order.other(seat.pair);
-        parts.extend(seat.session.streams(seat.task)?.into_iter().map(|part| (part, host)));
+    for pair_end in pair_ends.iter_mut() {
+        flows.push(pair_end.flows);
+        let host = order.other(pair_end.pair);
+        parts.extend(pair_end.session.streams(pair_end.task)?.into_iter().map(|part| (part, host)));
     }
     let works = parts.into_iter().map(|(mut part, host)| {
         move || -> Result<Vec<Measured>> {

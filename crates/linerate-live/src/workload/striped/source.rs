@@ -38,7 +38,7 @@ impl<L: Link> Source<'_, L> {
         let what = if is_read { MAKE } else { EMPTY };
         let asked = push_all(self.link, &Request { what, part, region: 0 }.written());
         let answered = asked.and_then(|_| made(self.link));
-        self.told(answered)
+        self.broken_by(answered)
     }
 
     /// Tells the server that this client waits for others: it waits no longer for a request than for anything else.
@@ -47,7 +47,7 @@ impl<L: Link> Source<'_, L> {
             return Ok(());
         }
         let said = push_all(self.link, &Request::stay().written()).map(drop);
-        self.told(said)
+        self.broken_by(said)
     }
 
     /// Reads a region, while the server is asked for the next one: it goes on to give without waiting for a round trip. What
@@ -65,14 +65,14 @@ impl<L: Link> Source<'_, L> {
         self.ahead = Some(next);
         let came = asked.and_then(|()| pull_all(self.link, room));
         let begins = came.and_then(|_| part.begins(region, room));
-        self.told(begins)
+        self.broken_by(begins)
     }
 
     /// Takes what was asked for ahead, if anything was: which region it is.
     pub fn drain(&mut self, room: &mut [u8]) -> Result<Option<u32>> {
         let Some(region) = self.ahead.take() else { return Ok(None) };
         let came = pull_all(self.link, room).map(drop);
-        self.told(came).map(|()| Some(region))
+        self.broken_by(came).map(|()| Some(region))
     }
 
     /// Reads or writes a region, or a tile, at once or row by row.
@@ -115,7 +115,7 @@ impl<L: Link> Source<'_, L> {
             (None, _) => asked(self.link, Request { what, part, region }, room),
         };
         let begins = moved.and_then(|()| part.begins(region, room));
-        self.told(begins)
+        self.broken_by(begins)
     }
 
     /// Says that it is over.
@@ -124,7 +124,7 @@ impl<L: Link> Source<'_, L> {
         said.map(drop).map_err(|error| broken("the server", self.host, &error))
     }
 
-    fn told(&self, of: io::Result<()>) -> Result<()> {
+    fn broken_by(&self, of: io::Result<()>) -> Result<()> {
         let error = match of {
             Ok(()) => return Ok(()),
             Err(error) => error,

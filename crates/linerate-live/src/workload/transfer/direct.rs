@@ -11,7 +11,7 @@ pub struct Direct {
 
 impl Direct {
     /// The same file past the cache.
-    pub fn of(file: &File, writes: bool) -> Direct {
+    pub fn past_cache(file: &File, writes: bool) -> Direct {
         // The queue of requests may be forbidden where the file system has the rest.
         let had = past_cache(file, writes).and_then(|file| Reader::new().map(|_| file));
         Direct { file: had.map_err(|error| format!("{}: {}", error.call, error.source)) }

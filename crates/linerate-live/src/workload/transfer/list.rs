@@ -76,7 +76,7 @@ mod tests {
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     struct Message(#[serde(with = "super")] Option<Vec<Entry>>);
 
-    fn came(text: &str) -> Result<Message, serde_json::Error> {
+    fn parsed(text: &str) -> Result<Message, serde_json::Error> {
         serde_json::from_str(text)
     }
 
@@ -88,7 +88,7 @@ mod tests {
             entries.push(Entry { path: b"link".to_vec(), mode: 0o777, kind: Kind::Link(target) });
             entries.push(Entry { path: b"in".to_vec(), mode: 0o755, kind: Kind::Folder });
             let went = Message(Some(entries));
-            prop_assert_eq!(came(&serde_json::to_string(&went).unwrap()).unwrap(), went);
+            prop_assert_eq!(parsed(&serde_json::to_string(&went).unwrap()).unwrap(), went);
         }
 
         #[test]
@@ -103,14 +103,14 @@ mod tests {
 
     #[test]
     fn what_is_cut_short_is_refused() {
-        assert_eq!(came("null").unwrap(), Message(None));
-        assert_eq!(came("\"\"").unwrap(), Message(Some(Vec::new())));
+        assert_eq!(parsed("null").unwrap(), Message(None));
+        assert_eq!(parsed("\"\"").unwrap(), Message(Some(Vec::new())));
         // A letter is a byte there, whatever it takes in UTF-8.
-        assert!(came("\"f644 1 1:é\"").is_ok());
+        assert!(parsed("\"f644 1 1:é\"").is_ok());
         for text in
             ["f644 12 5:a/b.", "f644 12", "l777 9 1:ab", "f9 1 1:a", "x644 1 1:a", "f644 1 1:a\u{100}"]
         {
-            assert!(came(&format!("\"{text}\"")).is_err(), "{text}");
+            assert!(parsed(&format!("\"{text}\"")).is_err(), "{text}");
         }
     }
 }

@@ -74,7 +74,7 @@ impl Part {
     /// Asks for it past the page cache.
     pub fn go_direct(&mut self) {
         self.direct = Some(match self.tree {
-            None => Direct::of(&self.top, true),
+            None => Direct::past_cache(&self.top, true),
             Some(_) => Direct::of_folder(),
         });
     }

@@ -70,12 +70,12 @@ impl Source {
             page_cache::drop_cached(&file).map_err(fault::of_file)?;
         }
         let cached_share = page_cache::cached_share(&file).ok();
-        let direct = request.direct.then(|| Direct::of(&file, false));
+        let direct = request.direct.then(|| Direct::past_cache(&file, false));
         // It is advice: whether it is taken shows in the time.
         let _ = page_cache::read_ahead(&file);
         let name = path.file_name().map(|name| name.to_owned().into_vec());
         let (bytes, mode) = (found.len(), found.mode() & 0o777);
-        let whereabouts = Whereabouts::of(&found);
+        let whereabouts = Whereabouts::found(&found);
         let opened = Opened { bytes, mode, name, entries: None, cached_share, whereabouts };
         Ok((Source::File(SourceFile { file, shown, found, direct }), opened))
     }
@@ -109,7 +109,7 @@ impl Source {
             name: whole.file_name().map(|name| name.to_owned().into_vec()),
             entries: Some(catalog.entries().to_vec()),
             cached_share: cached.filter(|_| asked > 0).map(|sum| sum / asked as f64),
-            whereabouts: Whereabouts::of(&found),
+            whereabouts: Whereabouts::found(&found),
         };
         Ok((Source::Tree(tree), opened))
     }

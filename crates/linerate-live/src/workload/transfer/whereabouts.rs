@@ -22,7 +22,7 @@ pub struct Whereabouts {
 
 impl Whereabouts {
     /// What was found; none where the kernel does not tell which one it is.
-    pub fn of(found: &Metadata) -> Option<Whereabouts> {
+    pub fn found(found: &Metadata) -> Option<Whereabouts> {
         let kernel = std::fs::read_to_string(KERNEL).ok()?.trim().to_owned();
         Some(Whereabouts { kernel, device: found.dev(), inode: found.ino() })
     }
@@ -34,7 +34,7 @@ impl Whereabouts {
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let is_it = |path: &Path| {
             let found = path.symlink_metadata().ok();
-            found.and_then(|found| Whereabouts::of(&found)).is_some_and(|found| found == *self)
+            found.and_then(|found| Whereabouts::found(&found)).is_some_and(|found| found == *self)
         };
         match (is_it(place), folder.ancestors().find(|path| is_it(path))) {
             (true, _) => {
@@ -63,7 +63,7 @@ mod tests {
         std::fs::create_dir(at("beside")).unwrap();
         std::os::unix::fs::symlink(at("source/deep"), at("leads-in")).unwrap();
         std::fs::write(at("file"), "x").unwrap();
-        let of = |name: &str| Whereabouts::of(&at(name).metadata().unwrap()).unwrap();
+        let of = |name: &str| Whereabouts::found(&at(name).metadata().unwrap()).unwrap();
         let source = of("source");
         for inside in ["source/to", "source/deep/deeper/to", "leads-in/to", "beside/../source/to"] {
             let error = source.is_apart(&at(inside)).unwrap_err();

@@ -168,7 +168,7 @@ impl SuiteCase {
         let of_load = SuiteCase { roles: load.roles.clone(), ..SuiteCase::default() };
         let cases = of_load.with_ends(&base, hosts);
         let message_bytes = load.size.parse::<Bytes>().map_or(1 << 20, |bytes| bytes.0);
-        let under = said(load, &cases);
+        let under = load_name(load, &cases);
         let case = Case { under, ..alone.case.clone() };
         vec![alone.clone(), Expanded { case, load: Some(LoadOf { cases, message_bytes }), ..alone }]
     }
@@ -194,7 +194,7 @@ fn of_graph(case: &Case, graph: &Graph, hosts: &[HostId]) -> Option<Case> {
 }
 
 /// `network.tcp x 4 a>b`.
-fn said(load: &Load, cases: &[Case]) -> String {
+fn load_name(load: &Load, cases: &[Case]) -> String {
     let ways: Vec<String> = cases.iter().map(|case| case.pairs.to_string()).collect();
     let flows = if load.flows > 1 { format!(" x {}", load.flows) } else { String::new() };
     format!("{}{flows} {}", load.rung, ways.join(", "))

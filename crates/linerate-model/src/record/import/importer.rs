@@ -22,7 +22,7 @@ pub(super) struct Importer {
 }
 
 /// Of a tool whose output does not tell where a run begins.
-fn one(_: &str) -> Vec<usize> {
+fn never_begins(_: &str) -> Vec<usize> {
     Vec::new()
 }
 
@@ -57,7 +57,7 @@ pub(super) const IMPORTERS: &[Importer] = &[
         recognises: sockperf::recognises,
         begins: Some(sockperf::begins),
         goes_on: None,
-        runs: one,
+        runs: never_begins,
         read: sockperf::read,
     },
     Importer {
@@ -65,7 +65,7 @@ pub(super) const IMPORTERS: &[Importer] = &[
         recognises: osu::recognises,
         begins: Some(osu::recognises),
         goes_on: None,
-        runs: one,
+        runs: never_begins,
         read: osu::read,
     },
     Importer {
@@ -73,7 +73,7 @@ pub(super) const IMPORTERS: &[Importer] = &[
         recognises: imb::recognises,
         begins: Some(imb::begins),
         goes_on: None,
-        runs: one,
+        runs: never_begins,
         read: imb::read,
     },
     Importer {
@@ -105,7 +105,7 @@ pub(super) const IMPORTERS: &[Importer] = &[
         recognises: netperf::recognises,
         begins: Some(netperf::recognises),
         goes_on: None,
-        runs: one,
+        runs: never_begins,
         read: netperf::read,
     },
     Importer {
@@ -113,7 +113,7 @@ pub(super) const IMPORTERS: &[Importer] = &[
         recognises: qperf::recognises,
         begins: Some(qperf::begins),
         goes_on: None,
-        runs: one,
+        runs: never_begins,
         read: qperf::read,
     },
     Importer {
@@ -121,7 +121,7 @@ pub(super) const IMPORTERS: &[Importer] = &[
         recognises: perftest::recognises,
         begins: Some(perftest::begins),
         goes_on: None,
-        runs: one,
+        runs: never_begins,
         read: perftest::read,
     },
     Importer {
@@ -129,7 +129,7 @@ pub(super) const IMPORTERS: &[Importer] = &[
         recognises: nccl::recognises,
         begins: Some(nccl::begins),
         goes_on: None,
-        runs: one,
+        runs: never_begins,
         read: nccl::read,
     },
     Importer {
@@ -145,7 +145,7 @@ pub(super) const IMPORTERS: &[Importer] = &[
         recognises: fping::recognises,
         begins: Some(fping::recognises),
         goes_on: None,
-        runs: one,
+        runs: never_begins,
         read: fping::read,
     },
     Importer {
@@ -153,7 +153,7 @@ pub(super) const IMPORTERS: &[Importer] = &[
         recognises: netpipe::recognises,
         begins: None,
         goes_on: None,
-        runs: one,
+        runs: never_begins,
         read: netpipe::read,
     },
 ];

@@ -45,7 +45,7 @@ pub(super) fn is_line(text: &str) -> bool {
 
 impl Interval {
     /// The interval that a line is; none where it is another line. What stands before the bracket is a time or a title.
-    pub fn of(line: &Line) -> Option<Read<Interval>> {
+    pub fn from_line(line: &Line) -> Option<Read<Interval>> {
         let (id, rest) = line.text.split_once('[')?.1.split_once(']')?;
         let (role, rest) = match rest.strip_prefix('[') {
             Some(rest) => rest.split_once(']')?,

@@ -77,7 +77,7 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
         told.usual = None;
     }
     for line in lines(run)? {
-        match Interval::of(&line) {
+        match Interval::from_line(&line) {
             Some(interval) => {
                 if let Some(interval) = draft.keep(interval) {
                     told.take(interval);

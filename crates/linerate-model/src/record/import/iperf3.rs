@@ -76,7 +76,7 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
     let document = Document::new(whole(documents(run, &mut draft)?, &mut draft));
     let root = document.root();
     let error = root.text("error");
-    let shared = told(&root, &mut draft);
+    let shared = read_shared(&root, &mut draft);
     if let Some(end) = root.at("end") {
         let has_sent = || end.at("sum_sent").is_some_and(|sent| sent.number("bytes") > Some(0.0));
         let is_of_datagrams =
@@ -158,7 +158,7 @@ fn unnamed() -> Shared {
 }
 
 /// What is said of the test, for all rows.
-fn told(root: &Node, draft: &mut Draft) -> Shared {
+fn read_shared(root: &Node, draft: &mut Draft) -> Shared {
     let Some(start) = root.at("start") else { return unnamed() };
     draft.version = start.text("version").map(|version| version.trim_start_matches("iperf ").to_owned());
     draft.fact("system", start.text("system_info"));

@@ -65,7 +65,7 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
             firsts += u32::from(rank.split_whitespace().nth(1) == Some("0"));
             draft.fact("device", rank.rsplit_once(']').map(|(_, name)| name.trim().to_owned()));
         } else {
-            table.told(line, &mut draft);
+            table.read_beside(line, &mut draft);
         }
     }
     match (ranks, firsts) {
@@ -121,7 +121,7 @@ impl Table {
     }
 
     /// What stands beside the table.
-    fn told(&mut self, line: &Line, draft: &mut Draft) {
+    fn read_beside(&mut self, line: &Line, draft: &mut Draft) {
         let text = line.text.as_str();
         if let Some((_, rest)) = text.split_once("nccl-tests version ") {
             draft.version = rest.split_whitespace().next().map(String::from);

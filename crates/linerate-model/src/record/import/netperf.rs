@@ -50,7 +50,7 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
 
 /// One test: its banner, the names of its columns, its numbers.
 fn table(banner: &Line, lines: &[Line], draft: &mut Draft) {
-    let shared = told(banner, draft);
+    let shared = read_banner(banner, draft);
     let (heads, rest): (Vec<&Line>, Vec<&Line>) =
         lines.iter().partition(|line| !line.is_row() && !line.text.starts_with("Interim"));
     let (parts, rows): (Vec<&Line>, Vec<&Line>) =
@@ -100,7 +100,7 @@ fn reached(percent: f64, shared: &Shared, field: &str, draft: &mut Draft) {
 }
 
 /// What a banner tells.
-fn told(banner: &Line, draft: &mut Draft) -> Shared {
+fn read_banner(banner: &Line, draft: &mut Draft) -> Shared {
     let (name, rest) = banner.text.split_once(BANNER).unwrap_or((&banner.text, ""));
     let name = name.trim_start_matches("MIGRATED ").trim();
     draft.fact(

@@ -44,7 +44,7 @@ pub(super) fn runs(text: &str) -> Vec<usize> {
 pub(super) fn read(run: &Run) -> Read<Draft> {
     let lines = lines(run)?;
     let mut draft = Draft::default();
-    let shared = told(&lines, &mut draft);
+    let shared = read_shared(&lines, &mut draft);
     let mut parts = Vec::new();
     let mut has_whole = false;
     for line in &lines {
@@ -74,7 +74,7 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
 }
 
 /// What is said of the test, for all rows.
-fn told(lines: &[Line], draft: &mut Draft) -> Shared {
+fn read_shared(lines: &[Line], draft: &mut Draft) -> Shared {
     let any = |mark: &str| lines.iter().any(|line| line.text.contains(mark));
     let transport = match () {
         () if any("drop/pkt") || any(" drop=") || any(" udp ") => Some("UDP"),

@@ -69,7 +69,7 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
             line.is_unread(&mut draft);
         } else if line.is_row() && !test.columns.is_empty() {
             test.row(&line, &mut draft);
-        } else if !test.told(&line, &mut draft) && !line.text.starts_with("---") {
+        } else if !test.read_setting(&line, &mut draft) && !line.text.starts_with("---") {
             line.is_unread(&mut draft);
         }
     }
@@ -130,7 +130,7 @@ impl Test {
     }
 
     /// Whether a line tells of the test.
-    fn told(&mut self, line: &Line, draft: &mut Draft) -> bool {
+    fn read_setting(&mut self, line: &Line, draft: &mut Draft) -> bool {
         let text = line.text.as_str();
         if let Some(count) = said(text, "Number of qps") {
             self.shared.flows = draft

@@ -86,7 +86,7 @@ fn read_test(name: &str, lines: &[Line], draft: &mut Draft) {
         match known {
             Some(((field, quantity, end), value)) => {
                 let shared = Shared { line: Some(line.number), ..shared.clone() };
-                draft.add(one(line, &value, &shared, (*quantity, *end, field)));
+                draft.add(read_value(line, &value, &shared, (*quantity, *end, field)));
             }
             None if pair(line).is_some_and(|(key, _)| key == "msg_size") => (),
             None => line.is_unread(draft),
@@ -94,7 +94,7 @@ fn read_test(name: &str, lines: &[Line], draft: &mut Draft) {
     }
 }
 
-fn one(
+fn read_value(
     line: &Line,
     text: &str,
     shared: &Shared,

@@ -21,7 +21,7 @@ pub(super) fn begins(line: &str) -> bool {
 pub(super) fn read(run: &Run) -> Read<Draft> {
     let lines = lines(run)?;
     let mut draft = Draft::default();
-    let shared = told(&lines, &mut draft);
+    let shared = read_shared(&lines, &mut draft);
     let is_whole = lines
         .iter()
         .any(|line| line.text.contains("avg-rtt=") || line.text.contains("Summary: Round trip is"));
@@ -51,7 +51,7 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
 }
 
 /// What is said of the test, for all rows.
-fn told(lines: &[Line], draft: &mut Draft) -> Shared {
+fn read_shared(lines: &[Line], draft: &mut Draft) -> Shared {
     let mut shared = Shared { test: "latency".into(), ..Shared::default() };
     for line in lines {
         let text = &line.text;

@@ -1,7 +1,7 @@
 //! A made-up cluster: what each trial between two of its hosts comes to.
 
 use super::super::course::{Course, Round};
-use crate::analysis::matrix::{CellMetric, Ending, Shot, Shots, Stage, Told, told};
+use crate::analysis::matrix::{CellMetric, Ending, Shot, Shots, Stage, Told, verdict_on};
 use crate::plan::{HostId, HostPair, HostSet, Screening};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -136,7 +136,7 @@ impl Cluster {
     /// The word on a whole run.
     pub fn run(&self, rounds: u32, seed: u64) -> Told {
         let ending = Ending { whole: true, ..Ending::default() };
-        told(&self.screening(rounds), self.hosts as usize, &self.shots(rounds, seed), &ending)
+        verdict_on(&self.screening(rounds), self.hosts as usize, &self.shots(rounds, seed), &ending)
     }
 
     /// The numbers of one.

@@ -2,7 +2,9 @@
 
 use super::cluster::{Cluster, shares};
 use crate::analysis::Verdict;
-use crate::analysis::matrix::{CellMetric, Confirmed, Ending, Kind, Shot, Shots, Stage, screened, told};
+use crate::analysis::matrix::{
+    CellMetric, Confirmed, Ending, Kind, Shot, Shots, Stage, screened, verdict_on,
+};
 use crate::plan::{HostId, HostPair, HostSet, Screening};
 
 fn has_d(pair: HostPair) -> bool {
@@ -148,11 +150,11 @@ fn a_host_that_was_lost_leaves_no_doubt() {
     let mut shots = Shots::default();
     for metric in CellMetric::ALL {
         let is_left = |shot: &&Shot| shot.stage == Stage::Screen || !is_e_and_k(shot.pair);
-        shots.extend(metric, all.of(metric).iter().filter(is_left).copied().collect::<Vec<_>>());
+        shots.extend(metric, all.by(metric).iter().filter(is_left).copied().collect::<Vec<_>>());
     }
     let told = |lost: &[HostId]| {
         let ending = Ending { whole: true, lost: lost.iter().copied().collect() };
-        told(&screening, 16, &shots, &ending).verdict
+        verdict_on(&screening, 16, &shots, &ending).verdict
     };
     assert_eq!(told(&[]), Verdict::CannotTell);
     assert_eq!(told(&[HostId(10)]), Verdict::Same);
@@ -166,9 +168,10 @@ fn round_trips_of_old_recordings_leave_no_doubt() {
     let mut shots = Shots::default();
     for metric in CellMetric::ALL {
         let is_old = |shot: &&Shot| shot.stage == Stage::Screen || metric != CellMetric::RoundTrip;
-        shots.extend(metric, all.of(metric).iter().filter(is_old).copied().collect::<Vec<_>>());
+        shots.extend(metric, all.by(metric).iter().filter(is_old).copied().collect::<Vec<_>>());
     }
-    let told = |whole: bool| told(&screening, 16, &shots, &Ending { whole, ..Ending::default() }).verdict;
+    let told =
+        |whole: bool| verdict_on(&screening, 16, &shots, &Ending { whole, ..Ending::default() }).verdict;
     assert_eq!([told(true), told(false)], [Verdict::Same, Verdict::CannotTell]);
 }
 

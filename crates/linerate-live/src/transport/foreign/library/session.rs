@@ -14,7 +14,7 @@ use super::shell::{Access, Lent};
 use super::{Found, LOADS, ProcessEnvironment, identify_all_at, is_there, of_kind, this_program};
 use crate::pattern::{FileOrder, Measured};
 use crate::plan::Block;
-use crate::record::{Granted, Lack};
+use crate::record::{Granted, UnavailableTransport};
 use crate::transport::{Offer, Pending, Session, Spec, Task, Transport, granted};
 use crate::vocabulary::{Launch, Place, TRANSPORTS, TransportEntry, Wait};
 use crate::{Error, Result};
@@ -65,9 +65,9 @@ impl Transport for LibraryTransport {
         self.kind
     }
 
-    fn lacks(&self) -> Option<Lack> {
+    fn lacks(&self) -> Option<UnavailableTransport> {
         let is_there = is_there(self.kind, &ProcessEnvironment::of_this_process());
-        (!is_there).then(|| Lack {
+        (!is_there).then(|| UnavailableTransport {
             transport: self.kind.into(),
             why: format!("unavailable: no {} was found on this host", self.noun),
             hint: format!("install one: {}; `linerate doctor` lists what there is", self.install),
@@ -106,7 +106,7 @@ impl LibraryTransport {
 
     /// Why this host has no library of this name; none where it has one. Each is loaded for that, once.
     pub fn lacks_named(&self, name: &str) -> Option<(String, String)> {
-        let here = self.here(&this_program().ok()?);
+        let here = self.found_by(&this_program().ok()?);
         let is_it = |found: &Found| found.identity.as_ref().is_ok_and(|identity| identity.name == name);
         (!here.iter().any(is_it)).then(|| (format!("it has no {name}"), self.there_is(here)))
     }
@@ -121,10 +121,10 @@ impl LibraryTransport {
         }
         let broken = there.into_iter().find_map(|found| found.identity.err());
         let why = broken.unwrap_or_else(|| format!("no {} at {place}", self.noun));
-        Some((why, self.there_is(self.here(&program))))
+        Some((why, self.there_is(self.found_by(&program))))
     }
 
-    fn here(&self, program: &Path) -> &[Found] {
+    fn found_by(&self, program: &Path) -> &[Found] {
         let around = ProcessEnvironment::of_this_process();
         self.all.get_or_init(|| of_kind(self.kind, program, &around))
     }
@@ -159,7 +159,7 @@ impl LibraryTransport {
         let program = this_program()?;
         let around = ProcessEnvironment::of_this_process();
         let Some(place) = self.at.and_then(|knob| spec.value(knob)) else {
-            return Ok(Cow::Borrowed(self.here(&program)));
+            return Ok(Cow::Borrowed(self.found_by(&program)));
         };
         let there = identify_all_at(self.kind, Path::new(place), &program, &around);
         match there.as_slice() {

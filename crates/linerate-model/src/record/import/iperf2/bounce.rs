@@ -35,7 +35,7 @@ pub(super) struct Times {
 
 impl Times {
     /// `10=0.121/0.061/0.561/0.155 ms`.
-    fn of(rest: &str, place: &str) -> Option<Read<Times>> {
+    fn from_text(rest: &str, place: &str) -> Option<Read<Times>> {
         let (times, after) = rest.split_once(' ')?;
         let (count, times) = times.split_once('=')?;
         let times: Vec<&str> = times.split('/').collect();
@@ -75,7 +75,7 @@ pub(super) fn named(shared: &Shared, message_bytes: Option<u64>) -> Shared {
 impl Bounced {
     /// A line that is none of it comes back.
     pub fn take(&mut self, interval: Interval) -> Option<Interval> {
-        if Times::of(&interval.rest, "").is_some() {
+        if Times::from_text(&interval.rest, "").is_some() {
             self.lines.push(interval);
         } else if self.ids.contains(interval.id.trim_start_matches('*')) {
             self.untimed += 1;
@@ -113,7 +113,7 @@ impl Bounced {
         let (wholes, slices) = apart(&all, draft);
         let shared = named(shared, self.message_bytes);
         let times = |one: &Interval, draft: &mut Draft| {
-            draft.keep(Times::of(&one.rest, &format!("line {}", one.line))?)
+            draft.keep(Times::from_text(&one.rest, &format!("line {}", one.line))?)
         };
         for one in wholes {
             let shared = Shared { line: Some(one.line), ..shared.clone() };

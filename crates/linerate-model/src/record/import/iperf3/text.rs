@@ -68,7 +68,7 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
     let mut is_servers = false;
     for line in lines(run)? {
         is_servers |= line.text == SERVERS;
-        let interval = if is_servers { None } else { Interval::of(&line) };
+        let interval = if is_servers { None } else { Interval::from_line(&line) };
         match interval {
             Some(interval) => {
                 if let Some(interval) = draft.keep(interval) {

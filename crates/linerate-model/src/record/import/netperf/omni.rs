@@ -3,7 +3,7 @@
 use super::super::Draft;
 use super::super::lines::Line;
 use super::super::row::{Shared, number, whole};
-use super::{BANNER, RATES, reached, told};
+use super::{BANNER, RATES, reached, read_banner};
 use crate::vocabulary::{Does, Pattern, Quantity, Statistic};
 use std::collections::BTreeMap;
 
@@ -99,11 +99,11 @@ type Test = BTreeMap<String, String>;
 
 pub(super) fn read(lines: &[Line], draft: &mut Draft) {
     let banner = lines.iter().find(|line| line.text.contains(BANNER));
-    let shared = banner.map_or_else(Shared::default, |banner| told(banner, draft));
+    let shared = banner.map_or_else(Shared::default, |banner| read_banner(banner, draft));
     let is_keywords = lines.iter().any(|line| is_keyword(&line.text));
     let tests = if is_keywords { keywords(lines, draft) } else { table(lines, draft) };
     for test in tests {
-        one(&test, &shared, draft);
+        read_test(&test, &shared, draft);
     }
 }
 
@@ -156,7 +156,7 @@ fn table(lines: &[Line], draft: &mut Draft) -> Vec<Test> {
 }
 
 /// The numbers of one test.
-fn one(test: &Test, shared: &Shared, draft: &mut Draft) {
+fn read_test(test: &Test, shared: &Shared, draft: &mut Draft) {
     let text = |key: &str| test.get(key).filter(|value| !value.is_empty());
     // What it did not measure it writes as -1.
     let value = |key: &str, draft: &mut Draft| {

@@ -94,7 +94,7 @@ impl Loads {
         step.hosts.iter().for_each(|delta| machines.entry(machine(delta.host)).or_default().push(delta));
         for (machine, deltas) in machines {
             let readings = self.readings.entry(machine).or_default();
-            readings.push_back(Reading::of(&deltas));
+            readings.push_back(Reading::from_deltas(&deltas));
             let whole =
                 |readings: &VecDeque<Reading>| readings.iter().skip(1).map(|r| r.wall_ns).sum::<u64>();
             while whole(readings) > OVER_NS {
@@ -118,7 +118,7 @@ impl Loads {
 }
 
 impl Reading {
-    fn of(deltas: &[&HostDelta]) -> Reading {
+    fn from_deltas(deltas: &[&HostDelta]) -> Reading {
         let most = |part: fn(&HostDelta) -> u64| deltas.iter().map(|delta| part(delta)).max().unwrap_or(0);
         // Hosts of one machine read the same CPUs, and each knows its own processes only.
         let own: u64 = deltas.iter().map(|delta| delta.own_ns).sum();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A transport that a host has not, and why.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Lack {
+pub struct UnavailableTransport {
     /// The transport.
     pub transport: String,
     /// Why.
@@ -16,7 +16,7 @@ pub struct Lack {
     pub hint: String,
 }
 
-impl Lack {
+impl UnavailableTransport {
     /// Why what needs the transport is not measured.
     pub fn reason(&self) -> Reason {
         Reason::new(ReasonKind::Lacking, &self.why, &self.hint)
