@@ -8,12 +8,14 @@
 //! | `end` | an end of the connection, and the blocks that it plays |
 //! | `exchange` | the timed loops: who asks, and who answers |
 //! | `ids` | which message a stamp is of |
-//! | `probe` | what is stamped beside them: nothing, what any user may see (level 0), or the program's own times (levels 1 and 2) |
+//! | `probe` | what is stamped beside them: nothing, or what any user may see (level 0) |
 //! | `running` | the messages of a program that is not ours (`--pid`, `--port`) |
+//! | `sample` | which exchanges are stamped |
 //! | `seen` | what the tracepoints stamped meanwhile (levels 1 and 2), put to its exchange |
 //! | `sleeping` | how the ends wait |
 //! | `slow` | a program that takes its time |
 //! | `stream` | blocks of a stream, and what is seen beside them |
+//! | `timed` | the program's own times beside what tracepoints see (levels 1 and 2) |
 //!
 //! Nothing of a probe runs between the call that sends and the return of the one that receives but the clock that the program
 //! reads itself; what a kernel's stamp costs it costs there, and is measured against blocks without any.
@@ -26,14 +28,16 @@ mod exchange;
 mod ids;
 mod probe;
 mod running;
+mod sample;
 mod seen;
 mod sleeping;
 mod slow;
 mod stream;
+mod timed;
 
 pub use ask::{
     Answered, BlockRequest, CaptureRequest, Captured, MeetRequest, Met, OfferRequest, Played, Request,
-    StreamRequest,
+    StreamRequest, check_ids,
 };
 
 pub use capture::CALL;

@@ -35,14 +35,19 @@ struct sk_buff { struct net_device *dev; u32 len; u16 network_header; u8 *head; 
 struct task_struct { int pid; int tgid; } FIELDS;
 
 // What is watched; written before a block. Of a program that is not ours every thread of a process is, for no thread has the number 0.
-// `cpu` is the thread's, where that is asked for; `protocol` is IP's number of TCP or of UDP, and 0 while nothing is watched.
-struct watched { u32 net; u32 thread; u16 local; u16 remote; u32 protocol; u32 process; u32 cpu; };
+// `cpu` is the thread's, where that is asked for; `protocol` is IP's number of TCP or of UDP, and 0 while nothing is watched. Of a sample of
+// messages `ways` says which way is stamped now: who watches maps this and changes it between two messages.
+struct watched { u32 net; u32 thread; u16 local; u16 remote; u32 protocol; u32 process; u32 cpu; u32 ways; };
+
+// As `tracer/switch.rs` has them.
+enum { OUT = 1, IN = 2 };
 
 // include/uapi/linux/in.h
 enum { TCP = 6, UDP_HEADER = 8 };
 
 struct {
 	int (*type)[MAP_ARRAY];
+	int (*map_flags)[MMAPABLE];
 	int (*max_entries)[1];
 	u32 *key;
 	struct watched *value;
@@ -53,6 +58,14 @@ INLINE struct watched *what(void)
 	u32 zero = 0;
 	struct watched *w = lookup(&watched, &zero);
 	return w && w->protocol ? w : 0;
+}
+
+// The same, while messages of this way are stamped.
+INLINE struct watched *stamped(u32 way)
+{
+	u32 zero = 0;
+	struct watched *w = lookup(&watched, &zero);
+	return w && w->ways & way ? w : 0;
 }
 
 INLINE u16 number(const u8 *at)

@@ -51,7 +51,7 @@ INLINE int stamp(u32 point)
 INLINE int sent(u64 *args, u32 point)
 {
 	const struct sk_buff *skb = (void *)args[0];
-	struct watched *w = what();
+	struct watched *w = stamped(OUT);
 	if (!w || !in_net(w, skb))
 		return 0;
 	struct lane *lane = own_lane();
@@ -74,7 +74,7 @@ INLINE int sent(u64 *args, u32 point)
 INLINE int came(u64 *args, u32 point)
 {
 	const struct sk_buff *skb = (void *)args[0];
-	struct watched *w = what();
+	struct watched *w = stamped(IN);
 	if (!w || !in_net(w, skb))
 		return 0;
 	struct lane *lane = own_lane();
@@ -94,22 +94,22 @@ INLINE int came(u64 *args, u32 point)
 	return stamp_in(lane, point);
 }
 
-INLINE int at_socket(u64 *args, u32 point)
+INLINE int at_socket(u64 *args, u32 way, u32 point)
 {
 	const struct sock *sk = (void *)args[0];
-	struct watched *w = what();
+	struct watched *w = stamped(way);
 	return w && of_socket(w, sk) ? stamp(point) : 0;
 }
 
 INLINE int of_thread(const struct task_struct *task, u32 point)
 {
-	struct watched *w = what();
+	struct watched *w = stamped(IN);
 	if (!w)
 		return 0;
 	return w->process ? (u32)task->tgid == w->process ? stamp(point) : 0 : (u32)task->pid == w->thread ? stamp(point) : 0;
 }
 
-SEC("tp_btf/tcp_sendmsg_locked") int locked(u64 *args) { return at_socket(args, LOCKED); }
+SEC("tp_btf/tcp_sendmsg_locked") int locked(u64 *args) { return at_socket(args, OUT, LOCKED); }
 SEC("tp_btf/net_dev_queue") int queued(u64 *args) { return sent(args, QUEUED); }
 SEC("tp_btf/net_dev_start_xmit") int transmitted(u64 *args) { return sent(args, TRANSMITTED); }
 SEC("tp_btf/netif_rx") int arrived(u64 *args) { return came(args, ARRIVED); }
@@ -118,7 +118,7 @@ SEC("tp_btf/netif_receive_skb") int received(u64 *args) { return came(args, RECE
 SEC("tp_btf/tcp_probe") int probed(u64 *args)
 {
 	const struct sk_buff *skb = (void *)args[1];
-	struct watched *w = what();
+	struct watched *w = stamped(IN);
 	if (!w || !of_socket(w, (void *)args[0]))
 		return 0;
 	u8 tcp[14];
@@ -126,7 +126,7 @@ SEC("tp_btf/tcp_probe") int probed(u64 *args)
 		return 0;
 	return stamp(PROBED);
 }
-SEC("tp_btf/sk_data_ready") int ready(u64 *args) { return at_socket(args, READY); }
+SEC("tp_btf/sk_data_ready") int ready(u64 *args) { return at_socket(args, IN, READY); }
 SEC("tp_btf/sched_waking") int waking(u64 *args) { return of_thread((void *)args[0], WAKING); }
 SEC("tp_btf/sched_wakeup") int woken(u64 *args) { return of_thread((void *)args[0], WOKEN); }
 SEC("tp_btf/sched_switch") int running(u64 *args) { return of_thread((void *)args[2], RUNNING); }

@@ -19,8 +19,11 @@ const TX_SCHED: i32 = 1 << 8;
 const OPT_TSONLY: i32 = 1 << 11;
 const OPT_ID_TCP: i32 = 1 << 16;
 
-/// What every kernel since 4.0 knows of these.
-const ALL: i32 = TX_SOFTWARE | RX_SOFTWARE | SOFTWARE | OPT_ID | TX_SCHED | OPT_TSONLY;
+/// What every kernel since 4.0 knows of these: stamps of all that comes, and what those of what is sent are like.
+const ALL: i32 = RX_SOFTWARE | SOFTWARE | OPT_ID | OPT_TSONLY;
+
+/// The stamps of what is sent, which each call asks for itself (Linux 4.6): a call that does not pays for none.
+const OF_CALL: i32 = TX_SOFTWARE | TX_SCHED;
 
 /// include/uapi/linux/errqueue.h: the origin of such a message, and what it tells of.
 const ORIGIN_TIMESTAMPING: u8 = 4;
@@ -73,13 +76,13 @@ pub struct Sent {
 #[repr(C, align(8))]
 struct Control([u8; CONTROL]);
 
-/// Asks for stamps of all that is sent and received from now on; ids begin with the next byte.
+/// Asks for stamps of all that is received from now on, and of what [`send`] sends; ids begin with the next byte.
 pub fn ask(socket: &impl AsFd) -> Result<()> {
     let set = option::set(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, ALL | OPT_ID_TCP);
     if set.is_ok() { Ok(()) } else { ask_before_6_2(socket) }
 }
 
-/// The same of a socket of datagrams: ids begin with the next one.
+/// The same of a socket of datagrams: ids count those that are stamped.
 pub fn ask_of_datagrams(socket: &impl AsFd) -> Result<()> {
     // Off first: only that begins to count anew (sock_set_timestamping(), net/core/sock.c).
     cease(socket)?;
@@ -113,6 +116,37 @@ fn under_way(socket: &impl AsFd) -> Result<u32> {
 pub fn cease(socket: &impl AsFd) -> Result<()> {
     let set = option::set(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, 0);
     set.map_err(|e| Error::new(CALL, "socket", e))
+}
+
+/// Sends, waiting in the kernel until the socket took something, and asks for stamps of it; 0 after an interruption.
+#[inline]
+pub fn send(socket: &impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+    let mut control = Control([0; CONTROL]);
+    let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    // SAFETY: msghdr is plain numbers and pointers, for which all zeroes is a value.
+    let mut header: libc::msghdr = unsafe { zeroed() };
+    header.msg_iov = &raw mut part;
+    header.msg_iovlen = 1;
+    header.msg_control = control.0.as_mut_ptr().cast();
+    // SAFETY: CMSG_SPACE and CMSG_LEN compute; the buffer is aligned and has room for one message of four bytes, which the macros of
+    // cmsg(3) put at its begin.
+    unsafe {
+        header.msg_controllen = libc::CMSG_SPACE(size_of::<i32>() as u32) as _;
+        let message = control.0.as_mut_ptr().cast::<libc::cmsghdr>();
+        (*message).cmsg_level = libc::SOL_SOCKET;
+        (*message).cmsg_type = libc::SO_TIMESTAMPING;
+        (*message).cmsg_len = libc::CMSG_LEN(size_of::<i32>() as u32) as _;
+        libc::CMSG_DATA(message).cast::<i32>().write_unaligned(OF_CALL);
+    }
+    // SAFETY: header, vector, bytes and control live through the call, which only reads them, and their lengths are given.
+    let sent = unsafe { libc::sendmsg(socket.as_fd().as_raw_fd(), &raw const header, libc::MSG_NOSIGNAL) };
+    match usize::try_from(sent) {
+        Ok(bytes) => Ok(bytes),
+        Err(_) => match io::Error::last_os_error() {
+            error if error.kind() == io::ErrorKind::Interrupted => Ok(0),
+            error => Err(error),
+        },
+    }
 }
 
 /// Receives; how many bytes came, and when the last packet of them came to this host, where that was stamped.
@@ -236,20 +270,26 @@ mod tests {
         let mut ids = Vec::new();
         for length in [10, 7] {
             let before = realtime_ns();
-            sender.write_all(&vec![1; length]).unwrap();
+            assert_eq!(send(&sender, &vec![1; length]).unwrap(), length);
+            // What asks for none has none.
+            sender.write_all(&[2]).unwrap();
             let mut room = [0; 64];
-            assert_eq!(receive(&receiver, &mut room, true).unwrap(), (length, None), "not asked for there");
+            let (came, stamp) = receive(&receiver, &mut room, true).unwrap();
+            assert!(came >= length && stamp.is_none(), "not asked for there");
+            while came < length + 1 && receive(&receiver, &mut room, true).unwrap().0 == 0 {}
             while let Some(sent) = next_sent(&sender).unwrap() {
                 assert!(sent.ns >= before && sent.ns <= realtime_ns(), "{sent:?}");
                 ids.push((sent.passed, sent.id));
             }
         }
         assert!(
-            ids.contains(&(Passed::Transmitted, 9)) && ids.contains(&(Passed::Transmitted, 16)),
+            ids.contains(&(Passed::Transmitted, 9)) && ids.contains(&(Passed::Transmitted, 17)),
             "{ids:?}"
         );
-        assert!(ids.contains(&(Passed::Queued, 9)), "{ids:?}");
-        cease(&sender).unwrap();
+        assert!(
+            ids.contains(&(Passed::Queued, 9)) && ids.iter().all(|(_, id)| [9, 17].contains(id)),
+            "{ids:?}"
+        );
         sender.write_all(&[0; 5]).unwrap();
         assert_eq!(next_sent(&sender).unwrap(), None);
     }
@@ -263,7 +303,8 @@ mod tests {
             ask_of_datagrams(&sender).unwrap();
             let mut ids = Vec::new();
             for length in [10, 7, 900] {
-                sender.send(&vec![1; length]).unwrap();
+                assert_eq!(send(&sender, &vec![1; length]).unwrap(), length);
+                sender.send(&[2]).unwrap();
                 while let Some(sent) = next_sent(&sender).unwrap() {
                     ids.push((sent.passed, sent.id));
                 }
@@ -284,7 +325,7 @@ mod tests {
             sender.write_all(&[0; 10]).unwrap();
         }
         ask_before_6_2(&sender).unwrap();
-        sender.write_all(&[1; 7]).unwrap();
+        assert_eq!(send(&sender, &[1; 7]).unwrap(), 7);
         let sent = (0..5000).find_map(|_| {
             std::thread::sleep(Duration::from_millis(1));
             next_sent(&sender).unwrap()

@@ -18,9 +18,11 @@ mod counting;
 mod lanes;
 mod reasons;
 mod rings;
+mod switch;
 
 pub use counting::{Counted, Counting};
 pub use rings::Rings;
+pub use switch::{Switch, Ways};
 
 static OBJECT: &[u8] = include_bytes_aligned!("../bpf/stages.bpf.o");
 
@@ -123,6 +125,10 @@ pub trait Stamping: Send {
     fn begin(&mut self, watched: Watched) -> Result<()>;
     /// Ends watching: the stamps in the order of their times, and how many there was no room for.
     fn end(&mut self) -> Result<(Vec<Stamp>, u64)>;
+    /// What leaves messages out while it watches, where that costs less than to stamp them.
+    fn switch(&self) -> Option<Switch> {
+        None
+    }
 }
 
 impl Stamping for Tracer {
@@ -144,6 +150,10 @@ impl Stamping for Tracer {
 
     fn end(&mut self) -> Result<(Vec<Stamp>, u64)> {
         Tracer::end(self)
+    }
+
+    fn switch(&self) -> Option<Switch> {
+        Some(self.switch.clone())
     }
 }
 
@@ -173,6 +183,7 @@ impl Stamping for Rings {
 pub struct Tracer {
     programs: Ebpf,
     lanes: Lanes,
+    switch: Switch,
     missing: Vec<&'static str>,
     tied: Vec<(&'static str, BtfTracePointLinkId)>,
 }
@@ -188,6 +199,8 @@ impl Tracer {
             .map_err(|e| failed("bpf(BPF_MAP_CREATE)", "programs at tracepoints", &e))?;
         let Some(Map::Array(map)) = programs.map("lanes") else { return Err(absent("lanes")) };
         let lanes = Lanes::map(map.fd())?;
+        let Some(Map::Array(map)) = programs.map("watched") else { return Err(absent("watched")) };
+        let switch = Switch::map(map.fd())?;
         let mut missing = Vec::new();
         let knows_threads = has_first_process_ids();
         for (name, tracepoint, point) in PROGRAMS {
@@ -201,7 +214,7 @@ impl Tracer {
                 Err(error) => return Err(failed("bpf(BPF_PROG_LOAD)", tracepoint, &error)),
             }
         }
-        Ok(Tracer { programs, lanes, missing, tied: Vec::new() })
+        Ok(Tracer { programs, lanes, switch, missing, tied: Vec::new() })
     }
 
     /// Whether nothing stamps this point.
@@ -250,13 +263,13 @@ fn write(programs: &mut Ebpf, value: [u8; WATCHED]) -> Result<()> {
 }
 
 /// Bytes of `struct watched`.
-const WATCHED: usize = 24;
+const WATCHED: usize = 28;
 
 /// IP's numbers of TCP and of UDP.
 const TCP: u32 = 6;
 const UDP: u32 = 17;
 
-/// `struct watched` as the source declares it: two words, two ports, the protocol, a process, and a CPU.
+/// `struct watched` as the source declares it: two words, two ports, the protocol, a process, a CPU, and both ways.
 fn encoded(network: u32, watched: Watched, cpu: u32) -> [u8; WATCHED] {
     let mut bytes = [0; WATCHED];
     bytes[0..4].copy_from_slice(&network.to_ne_bytes());
@@ -267,6 +280,7 @@ fn encoded(network: u32, watched: Watched, cpu: u32) -> [u8; WATCHED] {
     bytes[12..16].copy_from_slice(&protocol.to_ne_bytes());
     bytes[16..20].copy_from_slice(&watched.process.to_ne_bytes());
     bytes[20..24].copy_from_slice(&cpu.to_ne_bytes());
+    bytes[24..28].copy_from_slice(&Ways::BOTH.word().to_ne_bytes());
     bytes
 }
 

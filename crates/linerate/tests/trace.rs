@@ -3,6 +3,7 @@
 mod datagrams;
 mod privileges;
 mod rings;
+mod samples;
 mod streams;
 
 use crate::user::nobody::{self, program};

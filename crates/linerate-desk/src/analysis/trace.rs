@@ -2,7 +2,8 @@
 //!
 //! Stages are means over the exchanges whose round trip lies between its 40th and its 60th percentile: means of the same
 //! exchanges add up, medians do not. An exchange of which a stamp is missing or out of order is left out of the stages and
-//! counted; what was clocked is of all.
+//! counted; what was clocked is of all. Where only a sample is stamped, all this is of the sample. The tax is of all: at each place behind a
+//! stamped exchange the median, and the mean of these.
 
 mod running;
 mod way;
@@ -80,8 +81,12 @@ pub struct Clocked {
 pub struct TraceOf {
     /// How both ends waited.
     pub wait: Wait,
-    /// Exchanges that were traced.
+    /// Every so manyth exchange of a block was stamped.
+    pub every: u32,
+    /// Exchanges that were stamped.
     pub exchanges: usize,
+    /// Exchanges of the same blocks that were not: they are in the tax and in no other number.
+    pub between: usize,
     /// Those of which every stamp is there, and in order.
     pub whole: usize,
     /// Stamps that are missing, by host and point.
@@ -106,8 +111,10 @@ pub struct TraceOf {
     pub sum_ns: f64,
     /// The median round trip of each block that was not traced.
     pub untraced_ns: Option<Estimate>,
-    /// How much longer a traced round trip takes: a share, of pairs of blocks.
+    /// How much longer a round trip takes in a block that is traced, stamped or not: a share, of pairs of blocks.
     pub tax: Option<Estimate>,
+    /// How much longer one takes that is stamped.
+    pub stamped_tax: Option<Estimate>,
     /// The stages, in the order of the way.
     pub stages: Vec<StageTime>,
 }
@@ -166,7 +173,9 @@ fn of_wait(trace: &Trace, wait: Wait, blocks: &[&TraceBlock], stepped_blocks: us
     let stages = stages(way.keys(), &wholes, &clocked, band, blocks.len());
     Some(TraceOf {
         wait,
+        every: blocks.first().map_or(1, |block| block.every.max(1)),
         exchanges: all.len(),
+        between: blocks.iter().flat_map(|block| &block.between_ns).map(Vec::len).sum(),
         whole: wholes.len(),
         missing,
         sparse: way.sparse(wait),
@@ -179,13 +188,19 @@ fn of_wait(trace: &Trace, wait: Wait, blocks: &[&TraceBlock], stepped_blocks: us
         clocked: summary(&all, band),
         sum_ns: stages.iter().map(|stage| stage.middle_ns).sum(),
         untraced_ns: Estimate::from_values(blocks.iter().filter_map(|block| middle(&block.untraced_ns))),
-        tax: Estimate::from_values(
-            blocks
-                .iter()
-                .filter_map(|block| Some(middle(&block.traced_ns)? / middle(&block.untraced_ns)? - 1.0)),
-        ),
+        tax: tax(blocks, |block| {
+            let places = [&block.traced_ns].into_iter().chain(&block.between_ns);
+            mean(places.filter_map(|place| middle(place)))
+        }),
+        stamped_tax: tax(blocks, |block| middle(&block.traced_ns)),
         stages,
     })
+}
+
+/// By how much more this of traced blocks is than the median of those beside them.
+fn tax(blocks: &[&TraceBlock], traced: impl Fn(&TraceBlock) -> Option<f64>) -> Option<Estimate> {
+    let shares = blocks.iter().filter_map(|block| Some(traced(block)? / middle(&block.untraced_ns)? - 1.0));
+    Estimate::from_values(shares)
 }
 
 fn middle(round_trips: &[u64]) -> Option<f64> {

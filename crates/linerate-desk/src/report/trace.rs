@@ -123,22 +123,43 @@ pub(super) fn lines(of: &TraceOf) -> Vec<(String, String)> {
             time(clocked.middle_ns),
             signed_percent(of.sum_error()),
             percent(of.coverage()),
-            counted(of.exchanges as u64, "exchange"),
+            counted(of.exchanges as u64, if of.every > 1 { "stamped exchange" } else { "exchange" }),
             counted(of.lost_events, "lost event"),
         ),
     ));
-    if let (Some(tax), Some(untraced)) = (of.tax, of.untraced_ns) {
-        let said = format!(
-            "a traced round trip takes {} longer than the {} of one that is not",
-            interval(tax),
-            time(untraced.median)
-        );
-        lines.push(("tax".into(), said));
-    }
+    lines.extend(sample(of));
+    lines.extend(tax(of));
     if let Some(said) = tail(of) {
         lines.push(("tail".into(), said));
     }
     lines
+}
+
+/// What the numbers are of, where not every exchange is stamped.
+fn sample(of: &TraceOf) -> Option<(String, String)> {
+    let all = of.exchanges + of.between;
+    let said = format!(
+        "one of {} exchanges is stamped, {} of {}, whatever time it takes: stages, percentiles and the slowest 1 % are of these",
+        of.every, of.exchanges, all
+    );
+    (of.every > 1).then(|| ("sample".into(), said))
+}
+
+/// What tracing costs.
+fn tax(of: &TraceOf) -> Option<(String, String)> {
+    let (tax, untraced) = (of.tax?, time(of.untraced_ns?.median));
+    let said = match of.stamped_tax.filter(|_| of.every > 1) {
+        None => format!(
+            "a traced round trip takes {} longer than the {untraced} of one that is not",
+            interval(tax)
+        ),
+        Some(stamped) => format!(
+            "round trips take {} longer while they are traced than {untraced} while they are not; those that are stamped {}",
+            interval(tax),
+            interval(stamped)
+        ),
+    };
+    Some(("tax".into(), said))
 }
 
 pub(super) fn interval(tax: Estimate) -> String {
@@ -279,12 +300,16 @@ fn notes(trace: &Trace, analysis: &TraceAnalysis) -> Vec<String> {
 fn doubts(trace: &Trace, of: &TraceOf) -> Vec<String> {
     let mut doubts = Vec::new();
     let wait = of.wait;
+    let (exchanges, messages) = match of.every {
+        0..=1 => ("exchanges", "messages"),
+        _ => ("stamped exchanges", "messages of stamped exchanges"),
+    };
     if of.coverage() < COVERED {
         let missing: Vec<String> =
             of.missing.iter().map(|(point, count)| format!("{point} {count} times")).collect();
         let missing = if missing.is_empty() { "nothing".into() } else { missing.join(", ") };
         doubts.push(format!(
-            "{wait}: only {} of the exchanges are whole. Missing: {missing}; out of order: {}.",
+            "{wait}: only {} of the {exchanges} are whole. Missing: {missing}; out of order: {}.",
             percent(of.coverage()),
             of.disordered
         ));
@@ -297,7 +322,7 @@ fn doubts(trace: &Trace, of: &TraceOf) -> Vec<String> {
     }
     for (point, share) in &of.sparse {
         doubts.push(format!(
-            "{wait}: only {} of the messages are stamped at {point}, so no stage ends there: the one after it holds its time.",
+            "{wait}: only {} of the {messages} are stamped at {point}, so no stage ends there: the one after it holds its time.",
             percent(*share)
         ));
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The version of these messages: both ends must be of the same program.
-pub const PROTOCOL: &str = concat!("linerate.control/1 ", env!("CARGO_PKG_VERSION"));
+pub const PROTOCOL: &str = concat!("linerate.control/2 ", env!("CARGO_PKG_VERSION"));
 
 /// Say what this host is.
 #[derive(Debug, Default, Serialize, Deserialize)]

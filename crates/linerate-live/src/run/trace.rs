@@ -1,5 +1,10 @@
 //! Traces exchanges between the first two hosts of a run: block after block, without stamps and with them.
 
+mod order;
+mod sampling;
+
+pub use order::TraceOrder;
+
 use super::host_settings::is_of_host;
 use super::{PATIENCE, Runner};
 use crate::control::Call;
@@ -9,6 +14,7 @@ use crate::trace::{Answered, BlockRequest, MeetRequest, Met, OfferRequest, Playe
 use crate::transport::{Offer, Spec};
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
+use sampling::{by_place, is_of};
 use std::time::Duration;
 
 /// The rung whose links and packet filter the connection has.
@@ -20,25 +26,6 @@ pub(super) const ANSWERS: Duration = PATIENCE.saturating_mul(12);
 /// The hosts' places in the run: `a` asks, `b` answers.
 pub(super) const ASKING: usize = 0;
 pub(super) const ANSWERING: usize = 1;
-
-/// What is to be traced.
-#[derive(Debug, Clone)]
-pub struct TraceOrder {
-    /// Bytes of a message, each way.
-    pub bytes: u64,
-    /// Exchanges of a block.
-    pub exchanges: u32,
-    /// Pairs of blocks for each way of waiting.
-    pub blocks: u32,
-    /// The highest level that is wanted.
-    pub level: u8,
-    /// How both ends wait, one after the other in each round.
-    pub waits: Vec<Wait>,
-    /// Calls in which the end that asks sends a message.
-    pub writes: u32,
-    /// Whether messages go as datagrams.
-    pub datagrams: bool,
-}
 
 /// What the ends are to see, and of what.
 #[derive(Clone, Copy, Default)]
@@ -62,6 +49,7 @@ impl Runner<'_> {
             streams: false,
             bytes: order.bytes,
         })?;
+        order.check(&[met[ASKING].level, met[ANSWERING].level])?;
         let passed = self.filter_passed()?;
         let cpus = self.trace_cpus();
         let mut trace = Trace {
@@ -114,22 +102,24 @@ impl Runner<'_> {
         round: u32,
         cpus: [u32; 2],
     ) -> Result<TraceBlock> {
-        let mut block = TraceBlock { wait, ..TraceBlock::default() };
+        let mut block = TraceBlock { wait, every: order.every, ..TraceBlock::default() };
         for traced in [round % 2 == 1, round.is_multiple_of(2)] {
             let [mut asking, mut answering] = self.trace_block(order, wait, traced, cpus)?;
             let lost = std::mem::take(&mut asking.lost);
             block.lost_exchanges += lost.len() as u64;
-            // What did not come back has no round trip, and no stages.
-            leave_out(&mut asking.round_trips_ns, &lost);
-            asking.side.leave_out(&lost);
-            answering.side.leave_out(&lost);
             match traced {
                 true => {
-                    block.traced_ns = asking.round_trips_ns;
+                    let (by_place, unseen) = by_place(&asking.round_trips_ns, &lost, order.every as usize);
+                    (block.traced_ns, block.between_ns) = by_place;
+                    asking.side.leave_out(&unseen);
+                    answering.side.leave_out(&unseen);
                     (block.asking, block.answering) = (asking.side, answering.side);
                     block.kept_awake = asking.kept_awake && answering.kept_awake;
                 }
-                false => block.untraced_ns = asking.round_trips_ns,
+                false => {
+                    leave_out(&mut asking.round_trips_ns, &lost);
+                    block.untraced_ns = asking.round_trips_ns;
+                }
             }
         }
         Ok(block)
@@ -142,19 +132,20 @@ impl Runner<'_> {
         traced: bool,
         cpus: [u32; 2],
     ) -> Result<[Played; 2]> {
+        let exchanges = order.played();
         let request = |asks: bool, cpu: u32| {
-            let TraceOrder { bytes, exchanges, writes, .. } = *order;
-            Request::Block(BlockRequest { asks, bytes, exchanges, wait, traced, cpu, writes })
+            let TraceOrder { bytes, every, writes, .. } = *order;
+            Request::Block(BlockRequest { asks, bytes, exchanges, every, wait, traced, cpu, writes })
         };
         // Each exchange has a patience of its own: over a long path a block takes as many of its round trips.
-        let limit = ANSWERS + Duration::from_secs(u64::from(order.exchanges));
+        let limit = ANSWERS + Duration::from_secs(u64::from(exchanges));
         let requests = [request(true, cpus[ASKING]), request(false, cpus[ANSWERING])];
         let mut answers = self.ask_both(requests, limit)?.into_iter();
-        let mut next = || match answers.next() {
-            Some(Answered::Played(played)) => Ok(*played),
+        let mut next = |asks: bool| match answers.next() {
+            Some(Answered::Played(played)) if is_of(&played, asks, exchanges, order.every) => Ok(*played),
             _ => Err(out_of_turn()),
         };
-        Ok([next()?, next()?])
+        Ok([next(true)?, next(false)?])
     }
 
     pub(super) fn trace_meet(&mut self, wanted: Wanted) -> Result<[Met; 2]> {

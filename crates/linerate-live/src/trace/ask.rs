@@ -1,5 +1,6 @@
 //! What the controller asks of an end of a trace, and what that answers.
 
+use super::sample::WARM_UP;
 use crate::record::{CapturedSide, StreamSide, TraceSide, Unobserved};
 use crate::transport::{Offer, Spec};
 use crate::vocabulary::Wait;
@@ -87,6 +88,8 @@ pub struct BlockRequest {
     pub bytes: u64,
     /// How many exchanges count.
     pub exchanges: u32,
+    /// Every so manyth of them is stamped.
+    pub every: u32,
     /// How this end waits.
     pub wait: Wait,
     /// Whether stamps are taken.
@@ -125,6 +128,9 @@ pub struct StreamRequest {
     pub every_ns: u64,
 }
 
+/// Of so many exchanges one is stamped at least: what is made of all of them is one answer.
+const MOST_EVERY: u32 = 64;
+
 /// What came of it here.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Captured {
@@ -156,8 +162,8 @@ pub struct Played {
 }
 
 impl BlockRequest {
-    /// Whether it can be played.
-    pub fn check(&self, [least, most]: [u64; 2], most_exchanges: u32) -> Result<()> {
+    /// Whether it can be played; where ids of stamps count bytes, whether they tell all messages apart.
+    pub fn check(&self, [least, most]: [u64; 2], most_exchanges: u32, counts_bytes: bool) -> Result<()> {
         if self.bytes < least || self.bytes > most {
             let what = format!("a message of {} B is not traced: {least} to {most} B are", self.bytes);
             return Err(Error::usage(what, "try --bytes 64B"));
@@ -168,10 +174,74 @@ impl BlockRequest {
                 "try --writes 2",
             ));
         }
-        if self.exchanges == 0 || self.exchanges > most_exchanges {
-            let what = format!("{} exchanges are not traced in a block", self.exchanges);
-            return Err(Error::usage(what, format!("at most {most_exchanges} are: take more blocks")));
+        if !(1..=MOST_EVERY).contains(&self.every) {
+            let what = format!("one of {} exchanges is not what a trace stamps", self.every);
+            return Err(Error::usage(what, format!("try --every 1 to {MOST_EVERY}")));
         }
-        Ok(())
+        let stamped = self.exchanges / self.every;
+        if stamped == 0 {
+            let what = format!("of {} exchanges none is stamped: one of {} is", self.exchanges, self.every);
+            return Err(Error::usage(what, "try more --exchanges or a smaller --every"));
+        }
+        if stamped > most_exchanges {
+            let what = format!("{stamped} stamped exchanges are too many for a block");
+            return Err(Error::usage(what, format!("try --exchanges {most_exchanges} and more --blocks")));
+        }
+        if counts_bytes { check_ids(self.bytes, self.exchanges) } else { Ok(()) }
+    }
+}
+
+/// Whether ids of stamps, which count bytes modulo 2³², tell the messages of so many exchanges apart. One byte may be ahead of them.
+pub fn check_ids(bytes: u64, exchanges: u32) -> Result<()> {
+    let played = WARM_UP as u64 + u64::from(exchanges);
+    if played.saturating_mul(bytes).saturating_add(1) <= u64::from(u32::MAX) {
+        return Ok(());
+    }
+    let what = format!(
+        "{played} messages of {bytes} B are 4 GiB and more: level 0 would not tell their stamps apart"
+    );
+    Err(Error::usage(what, "try fewer --exchanges or a smaller --every"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(bytes: u64, exchanges: u32, every: u32, counts_bytes: bool) -> Option<String> {
+        let request = BlockRequest {
+            asks: true,
+            bytes,
+            exchanges,
+            every,
+            wait: Wait::Sleeping,
+            traced: true,
+            cpu: 0,
+            writes: 1,
+        };
+        let error = request.check([1, 64 << 10], 4000, counts_bytes).err()?;
+        Some(format!("{error}; {}", error.hint().unwrap_or_default()))
+    }
+
+    #[test]
+    fn what_is_stamped_of_a_block_is_some_and_not_too_much() {
+        let said = |exchanges, every| checked(64, exchanges, every, false).unwrap_or_default();
+        assert_eq!([said(3, 3), said(4000, 1), said(64 * 4000, 64)], ["", "", ""]);
+        assert!(said(2, 3).contains("try more --exchanges or a smaller --every"), "{}", said(2, 3));
+        assert!(said(0, 1).contains("try more --exchanges"), "{}", said(0, 1));
+        assert!(said(4001, 1).contains("try --exchanges 4000 and more --blocks"), "{}", said(4001, 1));
+        assert!(
+            said(20, 0).contains("try --every 1 to 64") && said(6500, 65).contains("try --every 1 to 64")
+        );
+    }
+
+    #[test]
+    fn ids_that_would_come_twice_are_refused() {
+        let most = u32::MAX / (64 << 10) - WARM_UP as u32;
+        assert_eq!(checked(64 << 10, most, 64, true), None);
+        let refused = checked(64 << 10, most + 1, 64, true);
+        assert!(refused.is_some_and(|said| said.contains("fewer --exchanges or a smaller --every")));
+        assert_eq!(checked(64 << 10, 4000 * 64, 64, false), None, "nothing counts bytes there");
+        assert_eq!(checked(64, 4000 * 64, 64, true), None);
+        assert!(check_ids(u64::MAX, u32::MAX).is_err());
     }
 }

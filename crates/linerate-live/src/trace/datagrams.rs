@@ -66,9 +66,9 @@ impl Ends<'_> {
         for exchange in 0..exchanges {
             self.number(message, exchange);
             let limit = self.limit(*longest);
-            probe.begin();
+            probe.begin(exchange as usize);
             let sent = probe.now();
-            self.send(message)?;
+            self.send(message, probe)?;
             if self.answered::<P, W>(room, exchange, limit, probe)? {
                 let returned = probe.now();
                 probe.asked(exchange as usize, sent, returned)?;
@@ -76,7 +76,7 @@ impl Ends<'_> {
                 let took = Duration::from_nanos(returned.saturating_sub(sent));
                 *longest = Some(longest.map_or(took, |longest| longest.max(took)));
             } else {
-                probe.lost(true)?;
+                probe.lost(exchange as usize, true)?;
                 lost.push(exchange);
                 if heard.elapsed() > self.patience {
                     return Err(ErrorKind::TimedOut.into());
@@ -98,13 +98,13 @@ impl Ends<'_> {
         while send_waiting(self.beside, &[READY])? == 0 {}
         let (mut next, mut heard) = (0, Instant::now());
         loop {
-            probe.begin();
+            probe.begin(next as usize);
             match self.next::<P, W>(room, LOOK, true, probe)? {
                 Came::Message(exchange) if exchange >= next && exchange < exchanges => {
                     self.number(message, exchange);
-                    let (returned, sent) = probe.between();
-                    self.send(message)?;
-                    (next..exchange).try_for_each(|_| probe.lost(false))?;
+                    let (returned, sent) = probe.between(exchange as usize);
+                    self.send(message, probe)?;
+                    (next..exchange).try_for_each(|lost| probe.lost(lost as usize, false))?;
                     probe.answered(exchange as usize, returned, sent)?;
                     (next, heard) = (exchange + 1, Instant::now());
                 }
@@ -115,7 +115,7 @@ impl Ends<'_> {
                 Came::Over => break,
             }
         }
-        (next..exchanges).try_for_each(|_| probe.lost(false))
+        (next..exchanges).try_for_each(|lost| probe.lost(lost as usize, false))
     }
 
     /// After how long an answer is lost.
@@ -132,9 +132,9 @@ impl Ends<'_> {
     }
 
     #[inline]
-    fn send(&self, message: &[u8]) -> io::Result<()> {
+    fn send<P: Probe>(&self, message: &[u8], probe: &mut P) -> io::Result<()> {
         loop {
-            match send_waiting(self.port, message) {
+            match probe.send(self.port, message) {
                 Ok(0) => {}
                 Ok(_) => return Ok(()),
                 // What an earlier one was answered with.
@@ -232,9 +232,12 @@ pub fn forget(port: &UdpSocket) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::probe::{Timed, Untraced};
+    use super::super::probe::Untraced;
+    use super::super::sample::Sample;
     use super::super::sleeping::{Polling, Sleeping};
+    use super::super::timed::Timed;
     use super::*;
+    use linerate_sys::tracer::Ways;
     use std::net::TcpListener;
 
     /// Two ends, and between their ports one that passes on what it is told to.
@@ -258,8 +261,12 @@ mod tests {
         Path { ports, between, besides: [one, listener.accept().unwrap().0] }
     }
 
-    /// Plays exchanges over a path that drops those that `drops` says, of the way there (0) and of that back (1).
-    fn played<W: Waiting>(drops: fn(usize, u32) -> bool) -> (io::Result<Vec<u32>>, Vec<u64>, Vec<u64>) {
+    /// When what was received had come to an end, and which ways it had stamped, one after the other.
+    type Seen = (Vec<u64>, Vec<Ways>);
+
+    /// Plays six exchanges over a path that drops those that `drops` says, of the way there (0) and of that back (1): those that were lost,
+    /// and what who asks and who answers saw, of which every so manyth is stamped.
+    fn played<W: Waiting>(every: u32, drops: fn(usize, u32) -> bool) -> (io::Result<Vec<u32>>, Seen, Seen) {
         let (path, patience) = (path(), Duration::from_millis(900));
         let over = std::sync::atomic::AtomicBool::new(false);
         let ends =
@@ -278,16 +285,22 @@ mod tests {
                 }
             });
             let answering = scope.spawn(move || {
-                let mut probe = Timed::new(6);
+                let mut ways = Vec::new();
+                let mut probe = Timed::new(6, false, Sample::new(every), Some(|way| ways.push(way)));
                 let _ = ends[1].answer::<_, W>(&mut [1; 16], &mut [0; 16], 6, &mut probe);
-                probe.own().1.to_vec()
+                let came = probe.own().1.to_vec();
+                drop(probe);
+                (came, ways)
             });
-            let mut asking = Timed::new(6);
+            let mut ways = Vec::new();
+            let mut asking = Timed::new(6, true, Sample::new(every), Some(|way| ways.push(way)));
             let mut longest = Some(Duration::from_millis(50));
             let lost = ends[0].ask::<_, W>(&mut [2; 16], &mut [0; 16], 6, &mut asking, &mut longest);
             let answered = answering.join().unwrap();
             over.store(true, std::sync::atomic::Ordering::Relaxed);
-            (lost, asking.own().1.to_vec(), answered)
+            let came = asking.own().1.to_vec();
+            drop(asking);
+            (lost, (came, ways), answered)
         })
     }
 
@@ -299,17 +312,33 @@ mod tests {
     fn lost_messages_are_told_and_end_nothing() {
         // The second one on its way, the fourth one's answer, and the last one.
         let drops = |way, exchange| matches!((way, exchange), (0, 1) | (1, 3) | (0, 5));
-        for (lost, asked, answered) in [played::<Sleeping>(drops), played::<Polling>(drops)] {
+        for (lost, asked, answered) in [played::<Sleeping>(1, drops), played::<Polling>(1, drops)] {
             assert_eq!(lost.unwrap(), [1, 3, 5]);
-            assert_eq!(there(&asked), [true, false, true, false, true, false]);
-            assert_eq!(there(&answered), [true, false, true, true, true, false]);
+            assert_eq!(there(&asked.0), [true, false, true, false, true, false]);
+            assert_eq!(there(&answered.0), [true, false, true, true, true, false]);
+            assert!(asked.1.is_empty() && answered.1.is_empty(), "all are stamped");
+        }
+    }
+
+    #[test]
+    fn lost_messages_of_a_sample_leave_the_others_their_ways() {
+        // Every other one is stamped, from the second one on: that on its way, the third one's answer, and the fifth one.
+        let drops = |way, exchange| matches!((way, exchange), (0, 1) | (1, 2) | (0, 4));
+        let [none, come, out, both] = [Ways::NONE, Ways::IN, Ways::OUT, Ways::BOTH];
+        for (lost, asked, answered) in [played::<Sleeping>(2, drops), played::<Polling>(2, drops)] {
+            assert_eq!(lost.unwrap(), [1, 2, 4]);
+            assert_eq!(there(&asked.0), [true, false, false, true, false, true]);
+            assert_eq!(asked.1, [none, both, none, both, none, both, none]);
+            assert_eq!(there(&answered.0), [true, false, true, true, false, true]);
+            // The fourth one is looked for since the third one came; of the last one nobody knew that it is the next.
+            assert_eq!(answered.1, [none, come, out]);
         }
     }
 
     #[test]
     fn a_path_that_passes_nothing_is_an_error_in_time() {
         let begun = Instant::now();
-        let (lost, ..) = played::<Sleeping>(|_, _| true);
+        let (lost, ..) = played::<Sleeping>(1, |_, _| true);
         assert_eq!(lost.unwrap_err().kind(), ErrorKind::TimedOut);
         assert!(begun.elapsed() < Duration::from_secs(10));
     }

@@ -4,17 +4,19 @@ use super::ask::{BlockRequest, Played};
 use super::datagrams::{self, Ends};
 use super::exchange::{self, answer, ask, cuts};
 use super::ids::Ids;
-use super::probe::{Probe, Stamped, Timed, Untraced};
+use super::probe::{Probe, Stamped, Untraced};
+use super::sample::{Sample, WARM_UP};
 use super::seen;
 use super::sleeping::{Polling, Sleeping, Waiting};
 use super::slow::Slow;
+use super::timed::Timed;
 use crate::observer::tcp_info;
 use crate::pattern::Awake;
 use crate::record::TraceSide;
 use crate::unit::BitRate;
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
-use linerate_sys::tracer::{Counting, Stamping, Watched};
+use linerate_sys::tracer::{Counting, Stamping, Watched, Ways};
 use linerate_sys::{clock, thread};
 use std::io;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
@@ -22,9 +24,6 @@ use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-
-/// Exchanges before those that count: caches and the kernel's paths are warm then.
-const WARM_UP: usize = 50;
 
 /// The most bytes of a message, and exchanges of a block: ids of stamps are of 32 bits, and answers are lines.
 const MOST_BYTES: u64 = 64 << 10;
@@ -142,7 +141,8 @@ impl End {
             Some(_) => [datagrams::LEAST_BYTES, datagrams::MOST_BYTES],
             None => [1, MOST_BYTES],
         };
-        request.check([least, most], MOST_EXCHANGES)?;
+        let counts_bytes = request.traced && self.datagrams.is_none() && self.tracer.is_none();
+        request.check([least, most], MOST_EXCHANGES, counts_bytes)?;
         thread::pin(&[request.cpu])?;
         let awake = (request.wait == Wait::Sleeping).then(|| Awake::keep(&[request.cpu])).flatten();
         let exchanges = WARM_UP + request.exchanges as usize;
@@ -180,7 +180,7 @@ impl End {
         socket: &S,
         ids: Ids,
     ) -> Result<Played> {
-        let mut probe = Stamped::new(socket, ids, exchanges)?;
+        let mut probe = Stamped::new(socket, ids, exchanges, Sample::new(request.every))?;
         std::thread::sleep(TURNED_ON);
         let played = self.play(request, exchanges, &mut probe);
         // Whatever came of it: stamps cost the whole host.
@@ -195,8 +195,14 @@ impl End {
         let tracer =
             self.tracer.as_ref().ok_or_else(|| Error::usage("no tracepoints are watched here", ""))?;
         let mut tracer = tracer.lock().unwrap_or_else(PoisonError::into_inner);
+        let (sample, switch) = (Sample::new(request.every), tracer.switch());
+        if sample.leaves_out() && switch.is_none() {
+            let what = "what stamps here cannot leave an exchange out";
+            return Err(Error::usage(what, "try --level 1, or leave out --every"));
+        }
         tracer.begin(self.watched(request.bytes)?)?;
-        let mut probe = Timed::new(exchanges);
+        let switch = switch.map(|switch| move |ways: Ways| switch.set(ways));
+        let mut probe = Timed::new(exchanges, request.asks, sample, switch);
         let played = self.play(request, exchanges, &mut probe);
         let ended = tracer.end();
         let mut played = played?;
@@ -207,7 +213,7 @@ impl End {
         let first = stamps.first().map_or(first, |stamp| stamp.ns.min(first));
         let strays = seen::put_beside(&stamps, request.asks, own, first, &mut played.side);
         for column in played.side.points.values_mut() {
-            column.drain(..WARM_UP.min(column.len()));
+            *column = sample.of(column, WARM_UP);
         }
         played.side.lost_events = lost;
         played.side.stray_events = strays;
@@ -268,7 +274,7 @@ impl End {
                 .map_err(|error| self.failed(&error))?;
                 ask(&self.socket, (&message, &cuts), &mut room, exchanges, probe, &waiting)
             }
-            false => exchange::send_whole(&self.socket, &[READY])
+            false => exchange::send_whole(&self.socket, &[READY], &mut Untraced::new(0))
                 .and_then(|()| answer(&self.socket, &message, &mut room, exchanges, probe, &waiting)),
         }
         .map_err(|error| self.failed(&error))?;
@@ -342,3 +348,6 @@ pub fn header_bytes(is_long: bool, tcp_info: &[u8]) -> u32 {
 pub fn connection(socket: &TcpStream) -> Vec<u8> {
     linerate_sys::tcp_info::tcp_info(socket).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests;

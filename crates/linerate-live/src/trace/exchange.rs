@@ -2,7 +2,6 @@
 
 use super::probe::Probe;
 use super::sleeping::Waiting;
-use linerate_sys::socket::send_waiting;
 use std::io;
 use std::net::TcpStream;
 
@@ -16,10 +15,10 @@ pub fn ask<P: Probe, W: Waiting>(
     waiting: &W,
 ) -> io::Result<()> {
     for exchange in 0..exchanges {
-        probe.begin();
+        probe.begin(exchange);
         let sent = probe.now();
         for cut in cuts.windows(2) {
-            send_whole(socket, &message[cut[0]..cut[1]])?;
+            send_whole(socket, &message[cut[0]..cut[1]], probe)?;
         }
         receive_whole(socket, room, probe, waiting)?;
         let returned = probe.now();
@@ -38,10 +37,10 @@ pub fn answer<P: Probe, W: Waiting>(
     waiting: &W,
 ) -> io::Result<()> {
     for exchange in 0..exchanges {
-        probe.begin();
+        probe.begin(exchange);
         receive_whole(socket, room, probe, waiting)?;
-        let (returned, sent) = probe.between();
-        send_whole(socket, message)?;
+        let (returned, sent) = probe.between(exchange);
+        send_whole(socket, message, probe)?;
         probe.answered(exchange, returned, sent)?;
     }
     Ok(())
@@ -55,9 +54,9 @@ pub fn cuts(bytes: u64, calls: u32) -> Vec<usize> {
 
 /// Sends all of it.
 #[inline]
-pub fn send_whole(socket: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
+pub fn send_whole<P: Probe>(socket: &TcpStream, mut bytes: &[u8], probe: &mut P) -> io::Result<()> {
     while !bytes.is_empty() {
-        bytes = &bytes[send_waiting(socket, bytes)?..];
+        bytes = &bytes[probe.send(socket, bytes)?..];
     }
     Ok(())
 }

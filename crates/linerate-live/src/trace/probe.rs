@@ -1,12 +1,13 @@
-//! What is stamped beside the exchanges: nothing, or what the kernel tells any user.
+//! What is stamped beside the exchanges: nothing, or what the kernel tells any user (level 0).
 
 use super::ids::{Ids, Of};
+use super::sample::Sample;
 use crate::Result;
 use crate::record::TraceSide;
 use crate::vocabulary::{ARRIVED, QUEUED, RETURNED, SEND, TRANSMITTED};
 use linerate_sys::clock::{monotonic_ns, realtime_ns};
 use linerate_sys::run_delay::RunDelay;
-use linerate_sys::socket::{receive_now, receive_waiting};
+use linerate_sys::socket::{receive_now, receive_waiting, send_waiting};
 use linerate_sys::stamps::{self, Passed, Sent};
 use std::io;
 use std::os::fd::AsFd;
@@ -14,12 +15,17 @@ use std::time::{Duration, Instant};
 
 /// Sees each exchange of an end; compiled into its loop.
 pub trait Probe {
-    /// An exchange is about to begin.
-    fn begin(&mut self) {}
+    /// An exchange is about to begin: of an end that answers the one that is expected next.
+    fn begin(&mut self, _exchange: usize) {}
     /// The time by which exchanges are stamped.
     fn now(&self) -> u64;
     /// When a message had come and when the answer is about to go, where that is stamped.
-    fn between(&self) -> (u64, u64);
+    fn between(&mut self, exchange: usize) -> (u64, u64);
+    /// Sends what the kernel takes.
+    #[inline]
+    fn send(&mut self, socket: &impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+        send_waiting(socket, bytes)
+    }
     /// Receives what is there, waiting for it in the kernel or not.
     fn receive(&mut self, socket: &impl AsFd, room: &mut [u8], waits: bool) -> io::Result<usize>;
     /// An exchange that was asked here is over.
@@ -27,8 +33,8 @@ pub trait Probe {
     /// One that was answered here is.
     fn answered(&mut self, exchange: usize, returned: u64, sent: u64) -> io::Result<()>;
     /// One that was lost on its way; whether this end had sent its message. A connection loses none.
-    fn lost(&mut self, was_sent: bool) -> io::Result<()>;
-    /// What was seen but for the first exchanges; the round trips of an end that asked, 0 of one that was lost.
+    fn lost(&mut self, exchange: usize, was_sent: bool) -> io::Result<()>;
+    /// What was seen of those that were stamped, but for the first exchanges; the round trips of all of an end that asked, 0 of one that was lost.
     fn end(&mut self, warm_up: usize, side: &mut TraceSide) -> io::Result<Vec<u64>>;
 }
 
@@ -42,8 +48,9 @@ impl Untraced {
     }
 }
 
+/// Receives what is there, waiting for it in the kernel or not.
 #[inline]
-fn received(socket: &impl AsFd, room: &mut [u8], waits: bool) -> io::Result<usize> {
+pub fn received(socket: &impl AsFd, room: &mut [u8], waits: bool) -> io::Result<usize> {
     match waits {
         true => receive_waiting(socket, room)?.ok_or_else(|| io::ErrorKind::Interrupted.into()),
         false => receive_now(socket, room)?.ok_or_else(|| io::ErrorKind::WouldBlock.into()),
@@ -57,7 +64,7 @@ impl Probe for Untraced {
     }
 
     #[inline]
-    fn between(&self) -> (u64, u64) {
+    fn between(&mut self, _: usize) -> (u64, u64) {
         (0, 0)
     }
 
@@ -77,71 +84,13 @@ impl Probe for Untraced {
         Ok(())
     }
 
-    fn lost(&mut self, was_sent: bool) -> io::Result<()> {
+    fn lost(&mut self, _: usize, was_sent: bool) -> io::Result<()> {
         self.0.extend(was_sent.then_some(0));
         Ok(())
     }
 
     fn end(&mut self, warm_up: usize, _: &mut TraceSide) -> io::Result<Vec<u64>> {
         Ok(self.0.split_off(warm_up.min(self.0.len())))
-    }
-}
-
-/// Level 1: the program's own stamps, by the clock of the tracepoints, which see the rest meanwhile.
-pub struct Timed {
-    sent: Vec<u64>,
-    returned: Vec<u64>,
-}
-
-impl Timed {
-    /// Room for so many.
-    pub fn new(exchanges: usize) -> Timed {
-        Timed { sent: Vec::with_capacity(exchanges), returned: Vec::with_capacity(exchanges) }
-    }
-
-    /// When each exchange's message was sent, and when what was received had come; 0 of one that was lost.
-    pub fn own(&self) -> (&[u64], &[u64]) {
-        (&self.sent, &self.returned)
-    }
-}
-
-impl Probe for Timed {
-    #[inline]
-    fn now(&self) -> u64 {
-        monotonic_ns()
-    }
-
-    #[inline]
-    fn between(&self) -> (u64, u64) {
-        (monotonic_ns(), monotonic_ns())
-    }
-
-    #[inline]
-    fn receive(&mut self, socket: &impl AsFd, room: &mut [u8], waits: bool) -> io::Result<usize> {
-        received(socket, room, waits)
-    }
-
-    #[inline]
-    fn asked(&mut self, _: usize, sent: u64, returned: u64) -> io::Result<()> {
-        self.sent.push(sent);
-        self.returned.push(returned);
-        Ok(())
-    }
-
-    #[inline]
-    fn answered(&mut self, exchange: usize, returned: u64, sent: u64) -> io::Result<()> {
-        self.asked(exchange, sent, returned)
-    }
-
-    fn lost(&mut self, _: bool) -> io::Result<()> {
-        self.sent.push(0);
-        self.returned.push(0);
-        Ok(())
-    }
-
-    fn end(&mut self, warm_up: usize, _: &mut TraceSide) -> io::Result<Vec<u64>> {
-        let times = self.sent.iter().zip(&self.returned).skip(warm_up);
-        Ok(times.map(|(sent, returned)| returned.saturating_sub(*sent)).collect())
     }
 }
 
@@ -164,6 +113,9 @@ pub struct Stamped<'s, S> {
     socket: &'s S,
     ids: Ids,
     exchanges: usize,
+    sample: Sample,
+    /// Whether the exchange under way is stamped.
+    is_stamped: bool,
     /// Point after point, all exchanges; 0 is none.
     times: Vec<u64>,
     arrived: u64,
@@ -174,8 +126,8 @@ pub struct Stamped<'s, S> {
 }
 
 impl<'s, S: AsFd> Stamped<'s, S> {
-    /// Asks the kernel for stamps.
-    pub fn new(socket: &'s S, ids: Ids, exchanges: usize) -> Result<Self> {
+    /// Asks the kernel for stamps of these exchanges.
+    pub fn new(socket: &'s S, ids: Ids, exchanges: usize, sample: Sample) -> Result<Self> {
         match ids {
             Ids::Bytes { .. } => stamps::ask(socket)?,
             Ids::Datagrams(_) => stamps::ask_of_datagrams(socket)?,
@@ -184,6 +136,8 @@ impl<'s, S: AsFd> Stamped<'s, S> {
             socket,
             ids,
             exchanges,
+            sample,
+            is_stamped: false,
             times: vec![0; POINTS.len() * exchanges],
             arrived: 0,
             run_delay: None,
@@ -213,6 +167,9 @@ impl<'s, S: AsFd> Stamped<'s, S> {
         self.put(AT_SEND, exchange, sent);
         self.put(AT_RETURNED, exchange, returned);
         let arrived = std::mem::take(&mut self.arrived);
+        if !self.sample.has(exchange) {
+            return Ok(());
+        }
         self.put(AT_ARRIVED, exchange, arrived);
         if let Ids::Datagrams(of) = &mut self.ids {
             of.push(exchange);
@@ -220,15 +177,19 @@ impl<'s, S: AsFd> Stamped<'s, S> {
         self.settle()
     }
 
-    /// What is told of every exchange, also of one that was lost.
+    /// What is told of every exchange that is stamped, also of one that was lost.
     #[inline]
     fn settle(&mut self) -> io::Result<()> {
         self.drain()?;
-        if let Some(delay) = self.run_delay.as_ref().and_then(RunDelay::read) {
+        if let Some(delay) = self.delay() {
             self.delays.push(delay.saturating_sub(self.delay_before));
             self.delay_before = delay;
         }
         Ok(())
+    }
+
+    fn delay(&self) -> Option<u64> {
+        self.run_delay.as_ref().and_then(RunDelay::read)
     }
 
     /// Takes the stamps that are there.
@@ -261,11 +222,16 @@ impl<'s, S: AsFd> Stamped<'s, S> {
 
 impl<S: AsFd> Probe for Stamped<'_, S> {
     #[inline]
-    fn begin(&mut self) {
+    fn begin(&mut self, exchange: usize) {
+        self.is_stamped = self.sample.has(exchange);
         // The count is of the thread that opens it: the loop's own.
-        if self.run_delay.is_none() && self.delays.is_empty() {
+        let is_first = self.run_delay.is_none() && self.delays.is_empty();
+        if is_first {
             self.run_delay = RunDelay::open().ok();
-            self.delay_before = self.run_delay.as_ref().and_then(RunDelay::read).unwrap_or_default();
+        }
+        // Where all are stamped it was read when the one before was over.
+        if is_first || self.is_stamped && self.sample.leaves_out() {
+            self.delay_before = self.delay().unwrap_or(self.delay_before);
         }
     }
 
@@ -275,12 +241,22 @@ impl<S: AsFd> Probe for Stamped<'_, S> {
     }
 
     #[inline]
-    fn between(&self) -> (u64, u64) {
-        (realtime_ns(), realtime_ns())
+    fn between(&mut self, exchange: usize) -> (u64, u64) {
+        // Of datagrams another one may have come than was expected.
+        self.is_stamped = self.sample.has(exchange);
+        if self.is_stamped { (realtime_ns(), realtime_ns()) } else { (0, 0) }
+    }
+
+    #[inline]
+    fn send(&mut self, socket: &impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_stamped { stamps::send(socket, bytes) } else { send_waiting(socket, bytes) }
     }
 
     #[inline]
     fn receive(&mut self, socket: &impl AsFd, room: &mut [u8], waits: bool) -> io::Result<usize> {
+        if !self.is_stamped {
+            return received(socket, room, waits);
+        }
         let (bytes, arrived) = stamps::receive(socket, room, waits)?;
         self.arrived = arrived.unwrap_or(self.arrived);
         Ok(bytes)
@@ -297,7 +273,10 @@ impl<S: AsFd> Probe for Stamped<'_, S> {
     }
 
     #[inline]
-    fn lost(&mut self, was_sent: bool) -> io::Result<()> {
+    fn lost(&mut self, exchange: usize, was_sent: bool) -> io::Result<()> {
+        if !self.sample.has(exchange) {
+            return Ok(());
+        }
         if !was_sent {
             // It is told with the next one that came, whose arrival is known already.
             self.delays.extend(self.run_delay.as_ref().map(|_| 0));
@@ -312,7 +291,7 @@ impl<S: AsFd> Probe for Stamped<'_, S> {
 
     fn end(&mut self, warm_up: usize, side: &mut TraceSide) -> io::Result<Vec<u64>> {
         let begun = Instant::now();
-        while self.column(AT_TRANSMITTED).last() == Some(&0) && begun.elapsed() < LAST {
+        while self.sample.of(self.column(AT_TRANSMITTED), 0).last() == Some(&0) && begun.elapsed() < LAST {
             self.drain()?;
             std::thread::yield_now();
         }
@@ -320,14 +299,15 @@ impl<S: AsFd> Probe for Stamped<'_, S> {
             self.column(AT_SEND).iter().chain(self.column(AT_ARRIVED)).copied().filter(|ns| *ns > 0).min();
         let first = first.unwrap_or_default();
         for (point, name) in POINTS.iter().enumerate() {
-            let counted = &self.column(point)[warm_up.min(self.exchanges)..];
+            let counted = self.sample.of(self.column(point), warm_up);
             let since = |ns: &u64| ns.checked_sub(first).filter(|_| *ns > 0);
             side.points.insert((*name).into(), counted.iter().map(since).collect());
         }
-        // A count for each exchange, or none.
-        let is_counted = self.delays.len() == self.exchanges;
-        side.run_delay_ns =
-            if is_counted { self.delays.split_off(warm_up.min(self.exchanges)) } else { Vec::new() };
+        // A count for each that is stamped, or none.
+        let stamped = self.sample.of(&vec![(); self.exchanges], 0).len();
+        let counted = self.sample.of(&vec![(); self.exchanges], warm_up).len();
+        let is_counted = self.delays.len() == stamped;
+        side.run_delay_ns = if is_counted { self.delays.split_off(stamped - counted) } else { Vec::new() };
         side.stray_events = self.strays;
         let times = self.column(AT_SEND).iter().zip(self.column(AT_RETURNED)).skip(warm_up);
         Ok(times.map(|(sent, returned)| returned.saturating_sub(*sent)).collect())
@@ -335,50 +315,4 @@ impl<S: AsFd> Probe for Stamped<'_, S> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::net::{TcpListener, TcpStream};
-
-    #[test]
-    fn ids_of_no_message_are_counted_and_put_nowhere() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let socket = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let ids = |cuts| Ids::Bytes { cuts, ahead: 1 };
-        let mut stamped = Stamped::new(&socket, ids(vec![0, 10]), 3).unwrap();
-        let sent = |id| Sent { passed: Passed::Queued, id, ns: 7 };
-        stamped.take(sent(0));
-        assert_eq!(stamped.strays, 0, "the byte ahead of them");
-        stamped.take(sent(10));
-        stamped.take(sent(30));
-        assert_eq!((stamped.strays, stamped.column(AT_QUEUED)), (0, &[7, 0, 7][..]));
-        for id in [5, 29, 40, u32::MAX] {
-            stamped.take(sent(id));
-        }
-        assert_eq!((stamped.strays, stamped.column(AT_QUEUED)), (4, &[7, 0, 7][..]));
-        stamped.ids = ids(vec![0, 5, 10]);
-        stamped.take(sent(15));
-        assert_eq!(stamped.strays, 4, "the first of two calls of the second message");
-        stamped.take(sent(20));
-        assert_eq!(stamped.column(AT_QUEUED), [7, 7, 7]);
-    }
-
-    #[test]
-    fn datagrams_that_were_lost_leave_the_others_their_stamps() {
-        let port = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-        let mut stamped = Stamped::new(&port, Ids::Datagrams(Vec::new()), 4).unwrap();
-        stamped.asked(0, 10, 20).unwrap();
-        // The second one's answer did not come back, and the answering end had not the third.
-        stamped.lost(true).unwrap();
-        stamped.arrived = 25;
-        stamped.lost(false).unwrap();
-        stamped.asked(3, 30, 40).unwrap();
-        for (id, ns) in [(0, 11), (1, 21), (2, 31), (3, 41)] {
-            stamped.take(Sent { passed: Passed::Transmitted, id, ns });
-        }
-        assert_eq!((stamped.column(AT_TRANSMITTED), stamped.strays), (&[11, 0, 0, 31][..], 1));
-        let mut side = TraceSide::default();
-        assert_eq!(stamped.end(0, &mut side).unwrap(), [10, 0, 0, 10]);
-        assert_eq!(side.points["send"], [Some(0), None, None, Some(20)]);
-        assert_eq!(side.points["arrived"][3], Some(15), "of the one that came");
-    }
-}
+mod tests;

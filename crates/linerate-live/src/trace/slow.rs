@@ -20,18 +20,22 @@ impl<'p, P> Slow<'p, P> {
 }
 
 impl<P: Probe> Probe for Slow<'_, P> {
-    fn begin(&mut self) {
-        self.probe.begin();
+    fn begin(&mut self, exchange: usize) {
+        self.probe.begin(exchange);
     }
 
     fn now(&self) -> u64 {
         self.probe.now()
     }
 
-    fn between(&self) -> (u64, u64) {
-        let (returned, _) = self.probe.between();
+    fn between(&mut self, exchange: usize) -> (u64, u64) {
+        let (returned, _) = self.probe.between(exchange);
         std::thread::sleep(self.pause);
-        (returned, self.probe.between().1)
+        (returned, self.probe.between(exchange).1)
+    }
+
+    fn send(&mut self, socket: &impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+        self.probe.send(socket, bytes)
     }
 
     fn receive(&mut self, socket: &impl AsFd, room: &mut [u8], waits: bool) -> io::Result<usize> {
@@ -46,8 +50,8 @@ impl<P: Probe> Probe for Slow<'_, P> {
         self.probe.answered(exchange, returned, sent)
     }
 
-    fn lost(&mut self, was_sent: bool) -> io::Result<()> {
-        self.probe.lost(was_sent)
+    fn lost(&mut self, exchange: usize, was_sent: bool) -> io::Result<()> {
+        self.probe.lost(exchange, was_sent)
     }
 
     fn end(&mut self, warm_up: usize, side: &mut TraceSide) -> io::Result<Vec<u64>> {

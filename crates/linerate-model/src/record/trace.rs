@@ -38,10 +38,16 @@ pub struct TraceBlock {
     /// Whether a spinner of idle priority kept both CPUs awake.
     #[serde(default)]
     pub kept_awake: bool,
+    /// Of the block that was traced every so manyth exchange is stamped.
+    #[serde(default = "one")]
+    pub every: u32,
     /// Round trips of the block that was not traced.
     pub untraced_ns: Vec<u64>,
-    /// Round trips of the one that was, by the program's own clock.
+    /// Of the one that was, round trips of the exchanges that were stamped, by the program's own clock.
     pub traced_ns: Vec<u64>,
+    /// Those of the others in between, by how far behind a stamped one they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub between_ns: Vec<Vec<u64>>,
     /// What the asking host saw.
     pub asking: TraceSide,
     /// What the answering one saw.
@@ -100,7 +106,7 @@ fn is_none(count: &u64) -> bool {
 }
 
 impl TraceSide {
-    /// Leaves out these exchanges.
+    /// Leaves out these exchanges, which are in their order.
     pub fn leave_out(&mut self, lost: &[u32]) {
         for column in self.points.values_mut() {
             leave_out(column, lost);
@@ -109,11 +115,25 @@ impl TraceSide {
     }
 }
 
-/// Leaves out what has these places.
+/// Leaves out what has these places, which are in their order.
 pub fn leave_out<T>(all: &mut Vec<T>, lost: &[u32]) {
-    let mut place = 0;
+    let (mut place, mut lost) = (0, lost.iter().peekable());
     all.retain(|_| {
         place += 1;
-        !lost.contains(&(place - 1))
+        lost.next_if_eq(&&(place - 1)).is_none()
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::leave_out;
+
+    #[test]
+    fn what_has_these_places_is_left_out() {
+        for (lost, left) in [(&[][..], &[0, 1, 2, 3][..]), (&[0, 3], &[1, 2]), (&[1, 2, 9], &[0, 3])] {
+            let mut all = vec![0, 1, 2, 3];
+            leave_out(&mut all, lost);
+            assert_eq!(all, left);
+        }
+    }
 }

@@ -73,6 +73,34 @@ fn a_message_is_seen_on_its_way_in_and_the_answer_out() {
 }
 
 #[test]
+fn what_is_switched_off_is_not_stamped() {
+    if let Some(why) = may_not() {
+        return println!("SKIP: what_is_switched_off_is_not_stamped: {why}");
+    }
+    let (mut asker, mut answerer) = pair();
+    let mut tracer = Tracer::load(&[]).unwrap();
+    let switch = Stamping::switch(&tracer).unwrap();
+    tracer.begin(watched_at(&answerer)).unwrap();
+    let mut room = [0; 64];
+    for ways in [Ways::NONE, Ways::IN, Ways::OUT, Ways::NONE.with(Ways::NONE), Ways::IN.with(Ways::OUT)] {
+        switch.set(ways);
+        asker.write_all(&room).unwrap();
+        answerer.read_exact(&mut room).unwrap();
+        answerer.write_all(&room).unwrap();
+        asker.read_exact(&mut room).unwrap();
+    }
+    let (stamps, _) = tracer.end().unwrap();
+    let count = |point| stamps.iter().filter(|stamp| stamp.point == point).count();
+    for point in [Point::Arrived, Point::Ready, Point::Queued, Point::Transmitted] {
+        assert_eq!(count(point), if tracer.lacks(point) { 0 } else { 2 }, "{point:?}: {stamps:?}");
+    }
+    tracer.begin(watched_at(&answerer)).unwrap();
+    asker.write_all(&room).unwrap();
+    answerer.read_exact(&mut room).unwrap();
+    assert!(tracer.end().unwrap().0.iter().any(|stamp| stamp.point == Point::Arrived), "on again");
+}
+
+#[test]
 fn tracepoints_that_are_hidden_are_missing_and_no_error() {
     if let Some(why) = may_not() {
         return println!("SKIP: tracepoints_that_are_hidden_are_missing_and_no_error: {why}");

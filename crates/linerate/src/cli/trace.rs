@@ -47,6 +47,7 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
     let order = TraceOrder {
         bytes: args.bytes,
         exchanges: args.exchanges,
+        every: args.every,
         blocks: args.blocks,
         // The tracepoints stamp the first packet of a message.
         level: if args.writes > 1 { 0 } else { args.level },
@@ -54,6 +55,8 @@ pub fn main(args: &Trace) -> Result<ExitCode> {
         writes: args.writes,
         datagrams: args.datagrams,
     };
+    // What no host can do is said before any is reached.
+    order.check(&[order.level])?;
     let target = with_faults(&asked.target, &args.faults)?;
     let hosts = unmeasured::hosts(target, &args.reach, args.quiet || args.json);
     let (plan, stop) = (

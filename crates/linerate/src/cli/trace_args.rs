@@ -10,11 +10,22 @@ use clap::ValueHint;
 use std::path::PathBuf;
 
 /// What a running program's messages have not.
-const OF_TARGETS: [&str; 10] =
-    ["target", "stream", "bytes", "exchanges", "blocks", "wait", "writes", "datagrams", "set", "faults"];
+const OF_TARGETS: [&str; 11] = [
+    "target",
+    "stream",
+    "bytes",
+    "exchanges",
+    "every",
+    "blocks",
+    "wait",
+    "writes",
+    "datagrams",
+    "set",
+    "faults",
+];
 
 /// What a stream has not.
-const OF_EXCHANGES: [&str; 5] = ["bytes", "exchanges", "wait", "writes", "datagrams"];
+const OF_EXCHANGES: [&str; 6] = ["bytes", "exchanges", "every", "wait", "writes", "datagrams"];
 
 /// Sends a message to the other host and waits for its answer, again and again, and says where the time of a round trip goes on
 /// both hosts: stage by stage, summing to what the program clocked. Beside it the path of the slowest 1 %, and what the stamps
@@ -43,9 +54,13 @@ pub struct Trace {
     /// Bytes of a message and of its answer, at most 64 KiB.
     #[arg(long, value_name = "SIZE", default_value = "64B", value_parser = message_size, help_heading = WHAT)]
     pub bytes: u64,
-    /// Exchanges of a block.
+    /// Exchanges of a block that are stamped.
     #[arg(long, value_name = "COUNT", default_value_t = 400, value_parser = count(20, 4000), help_heading = WHAT)]
     pub exchanges: u32,
+    /// Stamp one of so many exchanges, by its place alone, at levels 0 and 1. Stages are of these, which are slower the fewer there are. The
+    /// others cost much less where both ends poll at level 0, though arrivals are stamped for all; at level 1 they cost most of it still.
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = count(1, 64), help_heading = WHAT)]
+    pub every: u32,
     /// Pairs of blocks, one of each not traced: from 6 on a median has an interval.
     #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = count(1, 200), help_heading = WHAT)]
     pub blocks: u32,

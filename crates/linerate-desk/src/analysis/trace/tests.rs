@@ -118,6 +118,24 @@ fn stages_sum_to_what_was_clocked() {
     assert!((tax.median - 0.04).abs() < 1e-3 && tax.low.is_some(), "{tax:?}");
 }
 
+/// One of three is stamped and costs a third more; the one behind it costs a tenth more, and the other nothing.
+#[test]
+fn the_tax_of_a_sample_is_of_all() {
+    let untraced = USUAL.round_trip() * 3 / 4;
+    let sampled = || {
+        let mut block = block(&[USUAL; 50], untraced);
+        block.every = 3;
+        block.between_ns = vec![vec![untraced * 11 / 10; 50], vec![untraced; 50]];
+        block
+    };
+    let of = analysed((0..8).map(|_| sampled()).collect());
+    assert_eq!((of.every, of.exchanges, of.between, of.whole), (3, 400, 800, 400));
+    let [tax, stamped] = [of.tax, of.stamped_tax].map(|tax| tax.unwrap().median);
+    assert!((stamped - 1.0 / 3.0).abs() < 1e-3, "{stamped}");
+    assert!((tax - (1.0 / 3.0 + 0.1) / 3.0).abs() < 1e-3, "{tax}");
+    assert_eq!(of.clocked.p50_ns, USUAL.round_trip() as f64, "of those that are stamped");
+}
+
 #[test]
 fn a_cause_moves_its_own_stage_alone() {
     let with = |change: Change| {
