@@ -253,7 +253,7 @@ fn missing(
         let of_pattern = |pattern: &Pattern| {
             let left = round.pairs.iter().filter(|pair| !is_lost(pair));
             let left = left.filter(|pair| !is_there(round.stage.why(), **pair, *pattern));
-            let carries = Some(Carries::of(*pattern));
+            let carries = Some(Carries::of_pattern(*pattern));
             Round { stage: round.stage, carries, pairs: left.copied().collect() }
         };
         patterns.iter().map(of_pattern).collect::<Vec<Round>>()
