@@ -9,17 +9,55 @@ use linerate_sys::thread;
 use serde_json::Value;
 use std::io::{BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// After so long without a request the asking side is sent an empty line, which it passes over. Where its host vanished from the
+/// network, whoever carries the stream there (sshd) has something to send then, learns from its kernel that nobody takes it, and
+/// ends: a stream on which nothing is sent stands for ever.
+const QUIET: Duration = Duration::from_secs(60);
 
 /// Answers requests until the stream ends. Requests under way are left to end with the process.
-pub fn serve<H>(mut reader: impl BufRead, writer: impl Write + Send + 'static, handle: H) -> Result<()>
+pub fn serve<H>(reader: impl BufRead, writer: impl Write + Send + 'static, handle: H) -> Result<()>
+where
+    H: Fn(&str, Value) -> Result<Value> + Send + Sync + 'static,
+{
+    serve_heard(QUIET, reader, writer, handle)
+}
+
+/// The same; says so often that it is there where nothing is asked.
+fn serve_heard<H>(
+    quiet: Duration,
+    mut reader: impl BufRead,
+    writer: impl Write + Send + 'static,
+    handle: H,
+) -> Result<()>
 where
     H: Fn(&str, Value) -> Result<Value> + Send + Sync + 'static,
 {
     let writer = Arc::new(Mutex::new(writer));
     let handle = Arc::new(handle);
-    while let Some(request) = read_request(&mut reader)? {
+    let reads = Arc::new(AtomicU64::new(0));
+    // The thread ends with this value.
+    let (_serving, served) = channel::<()>();
+    let (to, begun) = (writer.clone(), reads.clone());
+    thread::start("presence", move || {
+        let mut before = 0;
+        while served.recv_timeout(quiet) == Err(RecvTimeoutError::Timeout) {
+            let reads = begun.load(Ordering::Relaxed);
+            if let (true, Ok(mut writer)) = (is_waiting(before, reads), to.lock()) {
+                let _ = writer.write_all(b"\n").and_then(|()| writer.flush());
+            }
+            before = reads;
+        }
+    })?;
+    loop {
+        reads.fetch_add(1, Ordering::Relaxed);
+        let request = read_request(&mut reader)?;
+        reads.fetch_add(1, Ordering::Relaxed);
+        let Some(request) = request else { return Ok(()) };
         if let (ALIVE, Some(id)) = (request.method.as_str(), request.id) {
             // At once, whatever is under way.
             if let Ok(mut writer) = writer.lock() {
@@ -43,7 +81,12 @@ where
             write(&mut *writer, &answer(id, Err(error.into())));
         }
     }
-    Ok(())
+}
+
+/// Whether the same request is waited for as before: of reads that began and ended, counted together, the last one has begun. Who
+/// does not come to read the next request has nothing to say, for it is not known to go on.
+fn is_waiting(before: u64, now: u64) -> bool {
+    before == now && now % 2 == 1
 }
 
 /// Answers requests one after the other, by the thread that calls, until the stream ends. Another thread reads, and says at
@@ -111,9 +154,8 @@ fn answer(id: u64, result: Result<Value>) -> Answer {
 mod tests {
     use super::*;
     use crate::control::Client;
-    use std::io::BufReader;
+    use std::io::{BufReader, Read};
     use std::os::unix::net::UnixStream;
-    use std::time::Duration;
 
     const LIMIT: Duration = Duration::from_secs(5);
 
@@ -185,6 +227,30 @@ mod tests {
         assert_eq!(error.exit_code(), 4);
         let call = client.begin::<()>("x", &()).unwrap();
         assert_eq!(client.finish(call, LIMIT, &|| Err(Error::Interrupted)).unwrap_err().exit_code(), 130);
+    }
+
+    #[test]
+    fn who_is_asked_nothing_says_that_it_is_there() {
+        let (mut ours, theirs) = UnixStream::pair().unwrap();
+        let reader = BufReader::new(theirs.try_clone().unwrap());
+        let quiet = Duration::from_millis(20);
+        let serving = std::thread::spawn(move || serve_heard(quiet, reader, theirs, |_, _| Ok(1.into())));
+        let mut said = [0; 2];
+        ours.read_exact(&mut said).unwrap();
+        assert_eq!(said, *b"\n\n");
+        // What reads its answers passes over them.
+        let mut client =
+            Client::new("the test", ours.try_clone().unwrap(), ours.try_clone().unwrap()).unwrap();
+        assert_eq!(client.call::<u32>("x", &1, LIMIT, &|| Ok(())).unwrap(), 1);
+        ours.shutdown(std::net::Shutdown::Write).unwrap();
+        serving.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn only_who_waits_for_requests_says_that_it_is_there() {
+        assert!(is_waiting(5, 5));
+        assert!(!is_waiting(3, 5), "it has just been asked");
+        assert!(!is_waiting(4, 4), "it works on, or hangs");
     }
 
     #[test]

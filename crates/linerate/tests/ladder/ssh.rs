@@ -264,8 +264,8 @@ fn agent_of(sshd: &Sshd) -> Option<u32> {
     descendants(sshd.0.id()).into_iter().find(|pid| second_word(pid).as_deref() == Some(b"agent"))
 }
 
-/// A run of which the agent of `b` was killed while it measured.
-fn run_that_lost_its_agent(fixture: &mut Fixture, lost_for_good: bool) -> Child {
+/// A run from host a to b that has made a trial.
+fn run_under_way(fixture: &Fixture) -> Child {
     let out = fixture.folder.path().join("out");
     let what = ["--sizes", "1KiB", "--only", "network.tcp"];
     let run = fixture.command(&fixture.target(1), "3", &what).spawn().unwrap();
@@ -274,6 +274,12 @@ fn run_that_lost_its_agent(fixture: &mut Fixture, lost_for_good: bool) -> Child 
         let has_trial = |text: String| text.contains(r#""event":"trial""#);
         is_there && std::fs::read_to_string(recording(&out)).is_ok_and(has_trial)
     });
+    run
+}
+
+/// A run of which the agent of `b` was killed while it measured.
+fn run_that_lost_its_agent(fixture: &mut Fixture, lost_for_good: bool) -> Child {
+    let run = run_under_way(fixture);
     let agent = agent_of(&fixture.daemons[1]).expect("an agent under sshd");
     if lost_for_good {
         fixture.daemons.truncate(1);
@@ -300,6 +306,34 @@ fn a_host_that_is_gone_for_good_ends_the_run() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(4), "{text}");
     assert!(text.contains("it does not come back: ") && text.contains("hint: "), "{text}");
+}
+
+/// The controller ends without a word to anybody: what it ran on the host behind the path notices by itself.
+#[test]
+#[ignore = "an agent is silent for a minute first: ./test --long"]
+fn an_agent_whose_controller_vanished_ends() {
+    let fixture = Fixture::new(2);
+    let mut run = run_under_way(&fixture);
+    let agent = agent_of(&fixture.daemons[1]).expect("an agent under sshd");
+    let at_b = |line: &str| {
+        let status = fixture.lab.hosts()[1].command("sh").args(["-c", line]).status().unwrap();
+        assert!(status.success(), "{line}");
+    };
+    // As a rule the kernel gives up after a quarter of an hour.
+    at_b("echo 3 > /proc/sys/net/ipv4/tcp_retries2");
+    at_b(
+        "nft 'add table inet away; add chain inet away in { type filter hook input priority 0; policy drop; }'",
+    );
+    run.kill().unwrap();
+    run.wait().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(10));
+    assert_eq!(agent_of(&fixture.daemons[1]), Some(agent), "it waits for its controller");
+    let started = || descendants(fixture.daemons[1].0.id());
+    let begun = std::time::Instant::now();
+    while !started().is_empty() {
+        assert!(begun.elapsed().as_secs() < 150, "left: {:?}", started());
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
 }
 
 #[test]
