@@ -96,7 +96,7 @@ pub fn file_costs(folder: &TransfersOf, all: &[TransfersOf]) -> Option<FileCosts
 mod tests {
     use super::*;
 
-    fn of(files: Option<u64>, bytes: u64, took_ns: Vec<u64>) -> TransfersOf {
+    fn transfers(files: Option<u64>, bytes: u64, took_ns: Vec<u64>) -> TransfersOf {
         TransfersOf { tool: "scp".into(), streams: 1, files, bytes, took_ns, ..TransfersOf::default() }
     }
 
@@ -115,7 +115,7 @@ mod tests {
         let ssh = TransfersOf {
             cipher: Some("chacha20-poly1305".into()),
             window_bytes: Some(2 << 20),
-            ..of(None, 1, Vec::new())
+            ..transfers(None, 1, Vec::new())
         };
         // 2 MiB in 20 ms are 839 Mb/s.
         let said = transfer_beside_bound(&ssh, &rate(700e6), &beside()).unwrap();
@@ -128,16 +128,23 @@ mod tests {
         let near = TransfersBeside { round_trip_ns: Some(100_000), ..beside() };
         let said = transfer_beside_bound(&ssh, &rate(7e9), &near).unwrap();
         assert!(said.starts_with("its cipher: chacha20-poly1305"), "{said}");
-        assert_eq!(transfer_beside_bound(&of(None, 1, Vec::new()), &rate(9e9), &near), None, "not sealed");
+        assert_eq!(
+            transfer_beside_bound(&transfers(None, 1, Vec::new()), &rate(9e9), &near),
+            None,
+            "not sealed"
+        );
     }
 
     #[test]
     fn time_is_a_beginning_files_and_bytes() {
         // 50 ms, 1 ms a file, 2 ns a byte, in each of six rounds.
         let ns = |files: u64, bytes: u64| vec![50_000_000 + files * 1_000_000 + 2 * bytes; 6];
-        let folder = of(Some(300), 9_000_000, ns(300, 9_000_000));
-        let all =
-            [folder.clone(), of(None, 1_000_000, ns(1, 1_000_000)), of(None, 50_000_000, ns(1, 50_000_000))];
+        let folder = transfers(Some(300), 9_000_000, ns(300, 9_000_000));
+        let all = [
+            folder.clone(),
+            transfers(None, 1_000_000, ns(1, 1_000_000)),
+            transfers(None, 50_000_000, ns(1, 50_000_000)),
+        ];
         let found = file_costs(&folder, &all).unwrap();
         let near = |of: &Estimate, wanted: f64| (of.median / wanted - 1.0).abs() < 1e-6 && of.low.is_some();
         assert!(

@@ -43,7 +43,7 @@ pub(super) fn notes(report: &Report) -> Vec<Note> {
         let found = found(report, warning.code);
         if let Some((_, first)) = found.first() {
             let hint = sentence(&first.hint);
-            let told = told(&found, measured);
+            let told = amounts(&found, measured);
             let colon = if told.is_empty() { "" } else { ": " };
             let text = format!("{}{colon}{told}. {hint}.", warning.meaning);
             let of_run = of_run(report, warning, &found, measured);
@@ -102,7 +102,7 @@ pub(super) fn name(entry: &LadderEntry) -> String {
 }
 
 /// How much of it there was, and where; equal amounts are said once.
-fn told(found: &[(String, &WarningEntry)], all: usize) -> String {
+fn amounts(found: &[(String, &WarningEntry)], all: usize) -> String {
     let mut amounts: Vec<(&str, Vec<&str>)> = Vec::new();
     for (layer, warning) in found {
         match amounts.iter_mut().find(|(detail, _)| *detail == warning.detail) {

@@ -201,7 +201,7 @@ mod tests {
     use super::*;
     use crate::record::Recognised;
 
-    fn of(tool: &str, bytes: u64, took_ms: &[u64], paper: Option<&str>) -> TransfersOf {
+    fn transfers(tool: &str, bytes: u64, took_ms: &[u64], paper: Option<&str>) -> TransfersOf {
         TransfersOf {
             tool: tool.into(),
             bytes,
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_bound_is_told_with_what_is_only_recognised() {
-        let ssh = TransfersOf { window_bytes: Some(2 << 20), ..of("scp", 10_000_000, &[100], None) };
+        let ssh = TransfersOf { window_bytes: Some(2 << 20), ..transfers("scp", 10_000_000, &[100], None) };
         let recognised = vec![Recognised { name: "bbcp".into(), version: "17.12".into() }];
         let beside = TransfersBeside {
             rows: vec![ssh],
@@ -236,9 +236,10 @@ mod tests {
 
     #[test]
     fn the_fastest_stands_first_with_its_interval() {
-        let fast = of("fast", 10_000_000, &[100, 90, 110, 100, 95, 105], None);
-        let slow = of("slow", 10_000_000, &[1000], None);
-        let failed = TransfersOf { failed: Some("it broke".into()), ..of("broken", 10_000_000, &[], None) };
+        let fast = transfers("fast", 10_000_000, &[100, 90, 110, 100, 95, 105], None);
+        let slow = transfers("slow", 10_000_000, &[1000], None);
+        let failed =
+            TransfersOf { failed: Some("it broke".into()), ..transfers("broken", 10_000_000, &[], None) };
         let text = text(vec![slow, fast, failed]);
         let at = |word: &str| text.find(word).unwrap();
         assert!(
@@ -254,8 +255,8 @@ mod tests {
 
     #[test]
     fn flags_stand_below_the_rows_that_have_them() {
-        let plain = of("scp", 10_000_000, &[100], None);
-        let best = TransfersOf { flags: Some("-x".into()), ..of("scp", 10_000_000, &[50], None) };
+        let plain = transfers("scp", 10_000_000, &[100], None);
+        let best = TransfersOf { flags: Some("-x".into()), ..transfers("scp", 10_000_000, &[50], None) };
         let text = text(vec![plain, best.clone(), best]);
         let line = |word: &str| text.lines().find(|line| line.trim().starts_with(word)).unwrap();
         assert!(line("scp, best flags").contains("1.6 Gb/s"), "{text}");
@@ -264,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_folder_has_a_table_of_its_own() {
-        let file = of("alone", 10_000_000, &[100], Some("OpenSSH scp arcfour"));
+        let file = transfers("alone", 10_000_000, &[100], Some("OpenSSH scp arcfour"));
         let folder = TransfersOf { tool: "many".into(), files: Some(300), ..file.clone() };
         let text = text(vec![folder.clone(), file]);
         let at = |word: &str| text.find(word).unwrap();
@@ -278,14 +279,14 @@ mod tests {
 
     #[test]
     fn who_is_behind_in_a_race_is_named_once() {
-        let behind = TransfersOf { is_behind: true, ..of("slow", 10_000_000, &[900], None) };
-        let text = text(vec![behind.clone(), behind, of("fast", 10_000_000, &[100], None)]);
+        let behind = TransfersOf { is_behind: true, ..transfers("slow", 10_000_000, &[900], None) };
+        let text = text(vec![behind.clone(), behind, transfers("fast", 10_000_000, &[100], None)]);
         assert!(text.contains("\nbehind, and measured no further: slow of 9.54 MiB\n"), "{text}");
     }
 
     #[test]
     fn where_files_are_is_told_where_it_is_no_disk() {
-        let rows = || vec![of("one", 10_000_000, &[100], None)];
+        let rows = || vec![transfers("one", 10_000_000, &[100], None)];
         assert!(text(rows()).starts_with("a file of 9.54 MiB, until it was on the disk\n"));
         let beside = TransfersBeside {
             rows: rows(),
@@ -302,8 +303,8 @@ mod tests {
         for (config, bytes, mbps) in
             [("GridFTP p=4", 1_000_000_000, 3531.2), ("OpenSSH scp arcfour", 10_000_000, 284.0)]
         {
-            assert_eq!(published(&of("x", bytes, &[], Some(config))), Some(mbps * 1e6), "{config}");
+            assert_eq!(published(&transfers("x", bytes, &[], Some(config))), Some(mbps * 1e6), "{config}");
         }
-        assert_eq!(published(&of("x", 10_000_001, &[], Some("GridFTP p=4"))), None);
+        assert_eq!(published(&transfers("x", 10_000_001, &[], Some("GridFTP p=4"))), None);
     }
 }

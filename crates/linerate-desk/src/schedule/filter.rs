@@ -86,7 +86,7 @@ mod tests {
     use crate::record::synthetic::Synthetic;
 
     /// Why a case with these settings is not measured; none where it is.
-    fn told(hosts: u32, rung: &str, set: &[&str]) -> Option<String> {
+    fn refused_text(hosts: u32, rung: &str, set: &[&str]) -> Option<String> {
         let mut plan = Synthetic::default().recording().plan().unwrap().clone();
         plan.hosts = PlannedHost::first(hosts);
         plan.arms = vec![Arm::candidate(set.iter().map(|text| text.parse().unwrap()).collect())];
@@ -98,11 +98,11 @@ mod tests {
     #[test]
     fn a_filter_that_no_packet_meets_is_not_measured() {
         let (tcp, five) = ("network.tcp", "filter.rules=5");
-        assert_eq!(told(2, tcp, &[five, "filter.kind=nft-set"]), None);
-        assert_eq!(told(2, tcp, &["tcp.mss=536"]), None);
-        assert_eq!(told(3, tcp, &[five, "filter.at=router"]), None);
+        assert_eq!(refused_text(2, tcp, &[five, "filter.kind=nft-set"]), None);
+        assert_eq!(refused_text(2, tcp, &["tcp.mss=536"]), None);
+        assert_eq!(refused_text(3, tcp, &[five, "filter.at=router"]), None);
         let bpf = "filter.kind=tc-bpf";
-        assert_eq!(told(2, tcp, &[five, bpf, "filter.match=last"]), None);
+        assert_eq!(refused_text(2, tcp, &[five, bpf, "filter.match=last"]), None);
         let cases: [(&str, &[&str], &str); 9] = [
             (tcp, &[five, bpf, "filter.at=sender"], "where they come in"),
             (tcp, &[five, bpf, "filter.state=state-last"], "before connections are tracked"),
@@ -115,7 +115,7 @@ mod tests {
             (tcp, &[five, "filter.match=first", "filter.kind=ipset"], "has no first rule"),
         ];
         for (rung, set, why) in cases {
-            let told = told(2, rung, set).unwrap_or_default();
+            let told = refused_text(2, rung, set).unwrap_or_default();
             assert!(told.contains(why), "{rung} {set:?}: {told}");
         }
     }

@@ -77,7 +77,7 @@ fn lowering(setting: &Setting, hosts: &[HostFacts]) -> Option<Wrong> {
     hosts.iter().find_map(|host| {
         let limit = host.environment.stack.get(&name)?.as_array()?.last()?.as_u64()?;
         let why = format!("{name} goes up to {} there, which is more", Bytes(limit));
-        (limit > asked.0).then(|| (said(setting, host, &why), String::new()))
+        (limit > asked.0).then(|| (refusal(setting, host, &why), String::new()))
     })
 }
 
@@ -86,7 +86,7 @@ fn tried(setting: &Setting, hosts: &[HostFacts]) -> Option<Wrong> {
     hosts.iter().find_map(|host| {
         let is_it = |one: &&KnobRefused| is_refused(one, setting);
         let refused = host.refused.iter().find(is_it)?;
-        Some((said(setting, host, &refused.why), refused.hint.clone()))
+        Some((refusal(setting, host, &refused.why), refused.hint.clone()))
     })
 }
 
@@ -94,7 +94,7 @@ fn is_refused(refused: &KnobRefused, setting: &Setting) -> bool {
     (&refused.knob, &refused.value) == (&setting.knob, &setting.value)
 }
 
-fn said(setting: &Setting, host: &HostFacts, why: &str) -> String {
+fn refusal(setting: &Setting, host: &HostFacts, why: &str) -> String {
     format!("{}={}: host {}: {why}", setting.knob, setting.value, host.host)
 }
 
@@ -137,12 +137,12 @@ mod tests {
             unusable_knob(&plan, &recording)
         };
         let said = ("tcp.congestion-control=bbr3: host b: has it not".to_owned(), "it has reno".to_owned());
-        assert_eq!(told("network.tcp", &["tcp.congestion-control=bbr3"]), Some(said.clone()));
-        assert_eq!(told("network.tcp", &["network:tcp.congestion-control=bbr3"]), Some(said));
-        assert_eq!(told("network.tcp", &["in-host:tcp.congestion-control=bbr3"]), None);
-        assert_eq!(told("network.udp", &["tcp.congestion-control=bbr3"]), None);
-        assert_eq!(told("network.tcp", &["tcp.congestion-control=reno"]), None);
-        let (what, hint) = told("network.tcp", &["cpu.placement=0/7"]).unwrap();
+        assert_eq!(refused_text("network.tcp", &["tcp.congestion-control=bbr3"]), Some(said.clone()));
+        assert_eq!(refused_text("network.tcp", &["network:tcp.congestion-control=bbr3"]), Some(said));
+        assert_eq!(refused_text("network.tcp", &["in-host:tcp.congestion-control=bbr3"]), None);
+        assert_eq!(refused_text("network.udp", &["tcp.congestion-control=bbr3"]), None);
+        assert_eq!(refused_text("network.tcp", &["tcp.congestion-control=reno"]), None);
+        let (what, hint) = refused_text("network.tcp", &["cpu.placement=0/7"]).unwrap();
         assert_eq!((&*what, &*hint), ("cpu.placement=0/7: host b may not use CPU 7", "it has 0, 1"));
     }
 
@@ -200,7 +200,7 @@ mod tests {
     }
 
     /// Why a case with these settings is not measured on a target; none where it is.
-    fn told(target: &str, rung: &str, set: &[&str]) -> Option<String> {
+    fn refused_text(target: &str, rung: &str, set: &[&str]) -> Option<String> {
         let mut recording = Synthetic::default().recording();
         let mut plan = recording.plan().unwrap().clone();
         plan.target = target.parse().unwrap();
@@ -219,48 +219,51 @@ mod tests {
     fn links_are_set_in_a_lab_and_nowhere_else() {
         let tcp = "network.tcp";
         for set in ["link.mtu=9000", "link.offload=off", "link.coalesce=64us"] {
-            let by_ssh = told("ssh://x,ssh://y", tcp, &[set]).unwrap();
+            let by_ssh = refused_text("ssh://x,ssh://y", tcp, &[set]).unwrap();
             assert!(by_ssh.starts_with(&format!("{set}: host settings are not changed")), "{by_ssh}");
-            assert_eq!(told("lab:wire=user", tcp, &[set]), None);
-            assert!(told("lab:wire=user", "in-host.tcp", &[set]).unwrap().contains("no link"), "{set}");
+            assert_eq!(refused_text("lab:wire=user", tcp, &[set]), None);
+            assert!(
+                refused_text("lab:wire=user", "in-host.tcp", &[set]).unwrap().contains("no link"),
+                "{set}"
+            );
         }
-        let large = told("ssh://x,ssh://y", tcp, &["link.mtu=9000"]).unwrap();
+        let large = refused_text("ssh://x,ssh://y", tcp, &["link.mtu=9000"]).unwrap();
         assert!(large.ends_with("and the MTU of eth0 of host a is 1500"), "{large}");
-        assert_eq!(told("ssh://x,ssh://y", tcp, &["link.mtu=1500"]), None, "it is so already");
-        assert_eq!(told("lab", tcp, &["link.mtu=9000"]), None);
-        assert!(told("lab", tcp, &["link.coalesce=64us"]).unwrap().contains("holds none back"));
-        let frames = told("lab:wire=user", tcp, &["link.coalesce-frames=8"]);
+        assert_eq!(refused_text("ssh://x,ssh://y", tcp, &["link.mtu=1500"]), None, "it is so already");
+        assert_eq!(refused_text("lab", tcp, &["link.mtu=9000"]), None);
+        assert!(refused_text("lab", tcp, &["link.coalesce=64us"]).unwrap().contains("holds none back"));
+        let frames = refused_text("lab:wire=user", tcp, &["link.coalesce-frames=8"]);
         assert!(frames.unwrap().contains("says nothing without"));
-        assert_eq!(told("lab:coalesce=1ms", tcp, &["link.coalesce-frames=8"]), None);
+        assert_eq!(refused_text("lab:coalesce=1ms", tcp, &["link.coalesce-frames=8"]), None);
     }
 
     #[test]
     fn adapters_are_of_a_labs_hosts_and_want_a_connection_each() {
         let (tcp, two) = ("network.tcp", ["link.adapters=2"]);
-        assert_eq!(told("lab", tcp, &two), None);
-        assert_eq!(told("lab:rate=1Gb/s,wire=tbf", tcp, &two), None);
-        assert!(told("lab:rate=1Gb/s", tcp, &two).unwrap().contains("own wire has one port a host"));
-        assert!(told("lab:fault=sack-off", tcp, &two).unwrap().contains("first adapter alone"));
-        assert!(told("ssh://x,ssh://y", tcp, &two).unwrap().contains("measured at one address"));
-        assert_eq!(told("ssh://x,ssh://y", tcp, &["link.adapters=1"]), None, "it is so already");
-        let few = told("lab", tcp, &["link.adapters=3"]).unwrap();
+        assert_eq!(refused_text("lab", tcp, &two), None);
+        assert_eq!(refused_text("lab:rate=1Gb/s,wire=tbf", tcp, &two), None);
+        assert!(refused_text("lab:rate=1Gb/s", tcp, &two).unwrap().contains("own wire has one port a host"));
+        assert!(refused_text("lab:fault=sack-off", tcp, &two).unwrap().contains("first adapter alone"));
+        assert!(refused_text("ssh://x,ssh://y", tcp, &two).unwrap().contains("measured at one address"));
+        assert_eq!(refused_text("ssh://x,ssh://y", tcp, &["link.adapters=1"]), None, "it is so already");
+        let few = refused_text("lab", tcp, &["link.adapters=3"]).unwrap();
         assert_eq!(few, "link.adapters=3: 2 connections by 3 adapters");
-        assert!(told("lab", "network.tcp6", &two).unwrap().contains("IPv4"));
-        assert!(told("lab", "in-host.tcp", &two).unwrap().contains("no link"));
+        assert!(refused_text("lab", "network.tcp6", &two).unwrap().contains("IPv4"));
+        assert!(refused_text("lab", "in-host.tcp", &two).unwrap().contains("no link"));
     }
 
     #[test]
     fn segments_that_no_link_carries_are_not_measured() {
         for target in ["lab", "ssh://x,ssh://y"] {
-            let large = told(target, "network.tcp", &["tcp.mss=8948"]).unwrap();
+            let large = refused_text(target, "network.tcp", &["tcp.mss=8948"]).unwrap();
             assert_eq!(large, "tcp.mss=8948: the MTU of eth0 of host a is 1500, which leaves 1460 B");
-            assert_eq!(told(target, "network.tcp", &["tcp.mss=1460"]), None);
-            assert!(told(target, "network.tcp6", &["tcp.mss=1460"]).is_some());
-            assert_eq!(told(target, "in-host.tcp", &["tcp.mss=8948"]), None);
+            assert_eq!(refused_text(target, "network.tcp", &["tcp.mss=1460"]), None);
+            assert!(refused_text(target, "network.tcp6", &["tcp.mss=1460"]).is_some());
+            assert_eq!(refused_text(target, "in-host.tcp", &["tcp.mss=8948"]), None);
             // The last word holds.
-            assert_eq!(told(target, "network.tcp", &["tcp.mss=8948", "tcp.mss=536"]), None);
+            assert_eq!(refused_text(target, "network.tcp", &["tcp.mss=8948", "tcp.mss=536"]), None);
         }
-        assert_eq!(told("lab", "network.tcp", &["link.mtu=9000", "tcp.mss=8948"]), None);
-        assert!(told("lab", "network.tcp", &["link.mtu=4000", "tcp.mss=8948"]).is_some());
+        assert_eq!(refused_text("lab", "network.tcp", &["link.mtu=9000", "tcp.mss=8948"]), None);
+        assert!(refused_text("lab", "network.tcp", &["link.mtu=4000", "tcp.mss=8948"]).is_some());
     }
 }

@@ -31,7 +31,7 @@ pub struct Ending {
 
 impl Ending {
     /// That it has; none where it goes on.
-    pub fn told(&self) -> Option<Error> {
+    pub fn error(&self) -> Option<Error> {
         let ended = self.ended.load(Ordering::Relaxed);
         ended.then(|| gone(&self.who, self.post_mortem.as_ref()))
     }

@@ -50,7 +50,7 @@ pub struct Seal {
 
 impl Seal {
     /// What follows from this secret.
-    pub fn of(secret: &str) -> Result<Seal> {
+    pub fn from_secret(secret: &str) -> Result<Seal> {
         let provider = Arc::new(default_provider());
         let [listens, connects] = ["listens", "connects"].map(|end| key(secret, end));
         let (listens, connects) = (listens?, connects?);

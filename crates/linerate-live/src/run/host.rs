@@ -9,7 +9,7 @@ use super::protocol::{Hello, HelloRequest, HostSettingsRequest, LinksRequest, Li
 use super::ssh::{Program, RemoteFolder, Ssh, Told, provide_all};
 use super::standing_filter::StandingFilter;
 use super::started::{LAB, LOCAL, Lifeline, Started, answers_in, is_here};
-use super::way::{Proxied, Standing, past_proxies, past_tunnels};
+use super::way::{AddressUse, Proxied, past_proxies, past_tunnels};
 use crate::control::{Call, Check, Client, gather_each};
 use crate::lab::{Lab, VirtualHost, journal};
 use crate::plan::{Coalescing, HostAddress, HostId, LinkSettings, Plan, Setting, Suite, Target};
@@ -422,7 +422,7 @@ fn greet(mut started: Vec<Started>, plan: &Plan, check: Check<'_>) -> Result<Vec
         let from_other = reached_from.get(1 - index.min(1)).cloned().flatten();
         let id = started.id;
         let addressed = |hello: Hello| {
-            let standing = Standing {
+            let standing = AddressUse {
                 // What the user says holds, and within a host no address is needed.
                 is_said: started.planned(plan).is_some_and(|host| host.address.is_some()),
                 is_alone: machines.iter().all(|machine| *machine == hello.machine),

@@ -311,7 +311,7 @@ mod tests {
         let (mut receptions, mut told, mut kept) = (Vec::new(), Vec::new(), Vec::new());
         for greeting in greetings {
             let stream = TcpStream::connect(rendezvous.addresses()).unwrap();
-            let seal = Seal::of(rendezvous.secret()).unwrap();
+            let seal = Seal::from_secret(rendezvous.secret()).unwrap();
             let (mut opener, mut sealer) = seal.connect(stream, PROOF).unwrap();
             let line = serde_json::to_string(greeting).unwrap() + "\n";
             sealer.write_all(line.as_bytes()).unwrap();

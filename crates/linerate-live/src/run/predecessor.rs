@@ -44,7 +44,7 @@ pub fn end(name: &str, base: &Path) -> Result<()> {
     let Some((pid, start)) = named(name).filter(|(pid, _)| *pid != std::process::id()) else {
         return Ok(());
     };
-    if let Some(process) = Process::open(pid)?.filter(|process| is_it(process, start)) {
+    if let Some(process) = Process::open(pid)?.filter(|process| is_same_process(process, start)) {
         let stays = || {
             let hint = format!("end it there: kill -9 {pid}");
             Error::unavailable(format!("the agent before, process {pid}, does not end"), hint)
@@ -68,7 +68,7 @@ pub fn end(name: &str, base: &Path) -> Result<()> {
 }
 
 /// Whether the process that has its number now is the one that had it then.
-fn is_it(process: &Process, start: u64) -> bool {
+fn is_same_process(process: &Process, start: u64) -> bool {
     process.start_time().ok().flatten() == Some(start)
 }
 
@@ -78,10 +78,10 @@ mod tests {
     use std::process::Command;
 
     fn name_of(pid: u32) -> String {
-        here(&format!("{pid}.{}", start_of(pid).unwrap().unwrap()))
+        name_at_this_host(&format!("{pid}.{}", start_of(pid).unwrap().unwrap()))
     }
 
-    fn here(process: &str) -> String {
+    fn name_at_this_host(process: &str) -> String {
         format!("{process}{AT}{}", place().unwrap())
     }
 
@@ -93,7 +93,7 @@ mod tests {
         process.signal(Signal::Stop).unwrap();
         let name = name_of(before.id());
         let process_name = name.split_once(AT).unwrap().0;
-        let later = here(&format!("{process_name}7"));
+        let later = name_at_this_host(&format!("{process_name}7"));
         let elsewhere = format!("{name}7");
         for other in ["", "x", &later, process_name, &elsewhere, &own_name()] {
             end(other, base.path()).unwrap();
@@ -114,9 +114,9 @@ mod tests {
         let journal = linerate_sys::own_file::create_own(&folder.join(name)).unwrap();
         journal.lock().unwrap();
         end(&format!("{name}{AT}elsewhere/1"), base.path()).unwrap();
-        let error = end(&here(name), base.path()).unwrap_err();
+        let error = end(&name_at_this_host(name), base.path()).unwrap_err();
         assert!(error.to_string().contains("is not put back"), "{error}");
         drop(journal);
-        end(&here(name), base.path()).unwrap();
+        end(&name_at_this_host(name), base.path()).unwrap();
     }
 }

@@ -56,7 +56,7 @@ impl Lifeline {
     pub fn verdict(&self) -> Option<Error> {
         match self {
             Lifeline::Process(process) => process.has_ended().then(|| process.verdict().map(Error::died))?,
-            Lifeline::Connection { ending, .. } => ending.told(),
+            Lifeline::Connection { ending, .. } => ending.error(),
         }
     }
 

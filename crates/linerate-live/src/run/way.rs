@@ -43,7 +43,7 @@ pub fn past_proxies(id: HostId, environment: &Environment, proxied: Proxied) -> 
 
 /// What makes the end of a tunnel as good an address as any.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Standing {
+pub struct AddressUse {
     /// The user named the address: a port that is forwarded there may be meant.
     pub is_said: bool,
     /// All hosts are on this machine.
@@ -54,7 +54,7 @@ pub struct Standing {
 
 /// Refuses the address of a tunnel's end for that of a host on another machine: by ssh through a forwarded port the host
 /// sees itself at 127.0.0.1, where the others reach themselves.
-pub fn past_tunnels(id: HostId, address: &HostAddress, standing: Standing) -> Result<()> {
+pub fn past_tunnels(id: HostId, address: &HostAddress, standing: AddressUse) -> Result<()> {
     if !address.ip.is_loopback() || standing.is_said || standing.is_alone || standing.stays_within {
         return Ok(());
     }
@@ -72,16 +72,16 @@ mod tests {
 
     #[test]
     fn the_end_of_a_tunnel_is_no_address_of_a_host() {
-        let of = |text: &str| past_tunnels(HostId(1), &text.parse().unwrap(), Standing::default());
+        let of = |text: &str| past_tunnels(HostId(1), &text.parse().unwrap(), AddressUse::default());
         assert!(of("192.0.2.1").is_ok() && of("fe80::1%eth0").is_ok());
         for tunnel in ["127.0.0.1", "127.0.1.1", "::1"] {
             let refused = of(tunnel).unwrap_err();
             assert!(refused.to_string().contains("end of a tunnel"), "{refused}");
             // Who says so, or needs no way between hosts, may have it.
             for standing in [
-                Standing { is_said: true, ..Standing::default() },
-                Standing { is_alone: true, ..Standing::default() },
-                Standing { stays_within: true, ..Standing::default() },
+                AddressUse { is_said: true, ..AddressUse::default() },
+                AddressUse { is_alone: true, ..AddressUse::default() },
+                AddressUse { stays_within: true, ..AddressUse::default() },
             ] {
                 past_tunnels(HostId(1), &tunnel.parse().unwrap(), standing).unwrap();
             }

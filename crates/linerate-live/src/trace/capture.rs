@@ -141,7 +141,7 @@ fn keep(packets: &Packets, stop: &AtomicBool, most_bytes: u64) -> Result<Kept> {
 /// Sends so many bytes, or as many as it can in the time, and waits until the other end has them, or waits no more.
 fn send(socket: &TcpStream, request: &CaptureRequest) -> io::Result<Flow> {
     let buffer = vec![0x55; CALL];
-    told(socket, READY)?;
+    await_byte(socket, READY)?;
     let (begun, mut left) = (clock::monotonic_ns(), request.bytes);
     while left > 0 && clock::monotonic_ns() - begun < request.limit_ns {
         let part = left.min(CALL as u64) as usize;
@@ -153,7 +153,7 @@ fn send(socket: &TcpStream, request: &CaptureRequest) -> io::Result<Flow> {
         }
     }
     socket.shutdown(Shutdown::Write)?;
-    told(socket, ALL)?;
+    await_byte(socket, ALL)?;
     let bytes = request.bytes - left;
     let elapsed_ns = clock::monotonic_ns() - begun;
     Ok(Flow { bytes, timed_bytes: bytes, elapsed_ns, stalled: false })
@@ -188,7 +188,7 @@ fn receive(socket: &TcpStream, request: &CaptureRequest) -> io::Result<Flow> {
 }
 
 /// Waits for this byte.
-pub(super) fn told(socket: &TcpStream, byte: u8) -> io::Result<()> {
+pub(super) fn await_byte(socket: &TcpStream, byte: u8) -> io::Result<()> {
     let (mut room, begun) = ([0], Instant::now());
     loop {
         match receive_waiting(socket, &mut room) {

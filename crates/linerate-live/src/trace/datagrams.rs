@@ -1,7 +1,7 @@
 //! The timed loops of datagrams, which may be lost: each message has its block's number and its own, and one whose answer does not come is
 //! given up. The connection beside them, which loses nothing, says where a block begins and ends.
 
-use super::capture::{ALL, READY, told};
+use super::capture::{ALL, READY, await_byte};
 use super::probe::Probe;
 use super::sleeping::Waiting;
 use linerate_sys::socket::{receive_now, send_waiting};
@@ -61,7 +61,7 @@ impl Ends<'_> {
         probe: &mut P,
         longest: &mut Option<Duration>,
     ) -> io::Result<Vec<u32>> {
-        told(self.beside, READY)?;
+        await_byte(self.beside, READY)?;
         let (mut lost, mut heard) = (Vec::with_capacity(exchanges as usize), Instant::now());
         for exchange in 0..exchanges {
             self.number(message, exchange);

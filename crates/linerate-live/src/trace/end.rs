@@ -213,7 +213,7 @@ impl End {
         let first = stamps.first().map_or(first, |stamp| stamp.ns.min(first));
         let strays = seen::put_beside(&stamps, request.asks, own, first, &mut played.side);
         for column in played.side.points.values_mut() {
-            *column = sample.of(column, WARM_UP);
+            *column = sample.stamped(column, WARM_UP);
         }
         played.side.lost_events = lost;
         played.side.stray_events = strays;

@@ -27,7 +27,7 @@ pub enum Of {
 impl Ids {
     /// Of another byte than a message's last one it is of no message.
     #[inline]
-    pub fn of(&self, id: u32, exchanges: usize) -> Of {
+    pub fn message_of(&self, id: u32, exchanges: usize) -> Of {
         let (cuts, ahead) = match self {
             Ids::Datagrams(sent) => return sent.get(id as usize).map_or(Of::None, |at| Of::Exchange(*at)),
             Ids::Bytes { cuts, ahead } => (cuts, *ahead),

@@ -203,7 +203,7 @@ impl<'s, S: AsFd> Stamped<'s, S> {
 
     #[inline]
     fn take(&mut self, Sent { passed, id, ns }: Sent) {
-        let exchange = match self.ids.of(id, self.exchanges) {
+        let exchange = match self.ids.message_of(id, self.exchanges) {
             Of::Exchange(exchange) => exchange,
             Of::Part => return,
             Of::None => return self.strays += 1,
@@ -291,7 +291,8 @@ impl<S: AsFd> Probe for Stamped<'_, S> {
 
     fn end(&mut self, warm_up: usize, side: &mut TraceSide) -> io::Result<Vec<u64>> {
         let begun = Instant::now();
-        while self.sample.of(self.column(AT_TRANSMITTED), 0).last() == Some(&0) && begun.elapsed() < LAST {
+        while self.sample.stamped(self.column(AT_TRANSMITTED), 0).last() == Some(&0) && begun.elapsed() < LAST
+        {
             self.drain()?;
             std::thread::yield_now();
         }
@@ -299,13 +300,13 @@ impl<S: AsFd> Probe for Stamped<'_, S> {
             self.column(AT_SEND).iter().chain(self.column(AT_ARRIVED)).copied().filter(|ns| *ns > 0).min();
         let first = first.unwrap_or_default();
         for (point, name) in POINTS.iter().enumerate() {
-            let counted = self.sample.of(self.column(point), warm_up);
+            let counted = self.sample.stamped(self.column(point), warm_up);
             let since = |ns: &u64| ns.checked_sub(first).filter(|_| *ns > 0);
             side.points.insert((*name).into(), counted.iter().map(since).collect());
         }
         // A count for each that is stamped, or none.
-        let stamped = self.sample.of(&vec![(); self.exchanges], 0).len();
-        let counted = self.sample.of(&vec![(); self.exchanges], warm_up).len();
+        let stamped = self.sample.stamped(&vec![(); self.exchanges], 0).len();
+        let counted = self.sample.stamped(&vec![(); self.exchanges], warm_up).len();
         let is_counted = self.delays.len() == stamped;
         side.run_delay_ns = if is_counted { self.delays.split_off(stamped - counted) } else { Vec::new() };
         side.stray_events = self.strays;

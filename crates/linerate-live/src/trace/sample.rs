@@ -25,7 +25,7 @@ impl Sample {
     }
 
     /// What a list of all exchanges says of those that are stamped and count.
-    pub fn of<T: Copy>(self, all: &[T], warm_up: usize) -> Vec<T> {
+    pub fn stamped<T: Copy>(self, all: &[T], warm_up: usize) -> Vec<T> {
         let places = (warm_up.min(all.len())..all.len()).filter(|exchange| self.has(*exchange));
         places.map(|exchange| all[exchange]).collect()
     }
@@ -40,10 +40,10 @@ mod tests {
         for every in [1, 2, 7, 50, 64] {
             let all: Vec<usize> = (0..WARM_UP + 3 * every).collect();
             let expected = [1, 2, 3].map(|times| WARM_UP + times * every - 1);
-            let chosen = Sample::new(every as u32).of(&all, WARM_UP);
+            let chosen = Sample::new(every as u32).stamped(&all, WARM_UP);
             assert_eq!(chosen.iter().rev().take(3).rev().copied().collect::<Vec<_>>(), expected);
             assert_eq!(chosen.len(), 3, "one of every {every}");
         }
-        assert!(Sample::new(3).of(&[0_u8; 2], WARM_UP).is_empty());
+        assert!(Sample::new(3).stamped(&[0_u8; 2], WARM_UP).is_empty());
     }
 }

@@ -2,7 +2,7 @@
 //! beside. Nothing of that is in the loops.
 
 use super::ask::StreamRequest;
-use super::capture::{ALL, CALL, READY, told};
+use super::capture::{ALL, CALL, READY, await_byte};
 use super::end::{End, connection};
 use crate::observer::{PacketThreads, Sampler, Snapshot, TcpExt, snapshot, tcp_info};
 use crate::record::{InterfaceDelta, Series, StreamSide};
@@ -166,7 +166,7 @@ impl Pace for Slowly {
 
 /// Sends all, and waits until the other end has it.
 fn send(socket: &TcpStream, bytes: u64, buffer: &[u8]) -> io::Result<Moved> {
-    told(socket, READY)?;
+    await_byte(socket, READY)?;
     let before = thread::scheduling();
     let (begun_ns, mut left, mut calls) = (clock::monotonic_ns(), bytes, 0);
     while left > 0 {
@@ -174,7 +174,7 @@ fn send(socket: &TcpStream, bytes: u64, buffer: &[u8]) -> io::Result<Moved> {
         left -= send_waiting(socket, &buffer[..part])? as u64;
         calls += 1;
     }
-    told(socket, ALL)?;
+    await_byte(socket, ALL)?;
     let ended_ns = clock::monotonic_ns();
     Ok(Moved { begun_ns, ended_ns, bytes, calls, before, after: thread::scheduling() })
 }

@@ -38,7 +38,7 @@ impl<S: FnMut(Ways)> Timed<S> {
 
     /// This way, if the exchange is stamped.
     #[inline]
-    fn of(&self, exchange: usize, ways: Ways) -> Ways {
+    fn ways_of(&self, exchange: usize, ways: Ways) -> Ways {
         if self.sample.has(exchange) { ways } else { Ways::NONE }
     }
 
@@ -53,7 +53,7 @@ impl<S: FnMut(Ways)> Probe for Timed<S> {
     fn begin(&mut self, exchange: usize) {
         // Who answers has said what of the next one is stamped before the one before was answered: it cannot come sooner.
         if self.asks || exchange == 0 {
-            self.stamp(self.of(exchange, if self.asks { Ways::BOTH } else { Ways::IN }));
+            self.stamp(self.ways_of(exchange, if self.asks { Ways::BOTH } else { Ways::IN }));
         }
     }
 
@@ -66,7 +66,7 @@ impl<S: FnMut(Ways)> Probe for Timed<S> {
     fn between(&mut self, exchange: usize) -> (u64, u64) {
         let returned = monotonic_ns();
         // What goes out may do so when send() has returned, so the way out is open until the next one has come.
-        self.stamp(self.of(exchange, Ways::OUT).with(self.of(exchange + 1, Ways::IN)));
+        self.stamp(self.ways_of(exchange, Ways::OUT).with(self.ways_of(exchange + 1, Ways::IN)));
         (returned, monotonic_ns())
     }
 

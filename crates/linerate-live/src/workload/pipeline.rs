@@ -281,7 +281,7 @@ impl<'o> Site<'o> {
         };
         match joints.failure.into_inner() {
             Some(error) => Err(error),
-            None => Ok(told(flow, done.into_iter().flatten().flatten())),
+            None => Ok(with_tally(flow, done.into_iter().flatten().flatten())),
         }
     }
 
@@ -338,7 +338,7 @@ impl Drop for Guard<'_, '_> {
 }
 
 /// What all threads of a place did in a block.
-fn told(mut flow: Flow, done: impl Iterator<Item = Done>) -> Flow {
+fn with_tally(mut flow: Flow, done: impl Iterator<Item = Done>) -> Flow {
     let mut tally = Tally::default();
     for one in done {
         flow.cpu_ns += one.cpu_ns;

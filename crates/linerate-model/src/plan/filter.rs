@@ -140,15 +140,15 @@ impl Plan {
         Some(FilterSettings {
             rules: value(FILTER_RULES.name)?.parse().ok()?,
             kind: value(FILTER_KIND.name).unwrap_or(NFT_LIST).into(),
-            fits: said(value(FILTER_MATCH.name)),
-            tracking: said(value(FILTER_STATE.name)),
-            at: said(value(FILTER_AT.name)),
+            fits: word_or_default(value(FILTER_MATCH.name)),
+            tracking: word_or_default(value(FILTER_STATE.name)),
+            at: word_or_default(value(FILTER_AT.name)),
         })
     }
 }
 
 /// A word as the knob has it, which was checked when it was read; what holds where nothing is said.
-fn said<T: DeserializeOwned + Default>(word: Option<&str>) -> T {
+fn word_or_default<T: DeserializeOwned + Default>(word: Option<&str>) -> T {
     word.and_then(|word| serde_json::from_value(word.into()).ok()).unwrap_or_default()
 }
 

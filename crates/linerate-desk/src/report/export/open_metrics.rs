@@ -86,9 +86,9 @@ enum LayerValue {
 }
 
 /// Where a layer's entry has a metric: the number, and the labels that it has besides.
-type OfLayer = fn(&LadderEntry) -> Vec<(Labels, LayerValue)>;
+type LayerValues = fn(&LadderEntry) -> Vec<(Labels, LayerValue)>;
 
-const OF_LAYER: &[(&Metric, OfLayer)] = &[
+const LAYER_METRICS: &[(&Metric, LayerValues)] = &[
     (&metric::THROUGHPUT, |layer| vec![(at_size(layer), LayerValue::Estimate(layer.throughput_bps))]),
     (&metric::HALF_ROUND_TRIP, half_round_trips),
     (&metric::KEPT_OF_BELOW, |layer| vec![(at_size(layer), LayerValue::Estimate(layer.kept_of_below))]),
@@ -202,10 +202,10 @@ impl Families {
             let more = more.iter().map(|(name, value)| (*name, (*value).to_owned()));
             labels.iter().cloned().chain(more).collect::<Labels>()
         };
-        for (metric, of_layer) in OF_LAYER {
+        for (metric, values) in LAYER_METRICS {
             let Some(family) = metric.layer else { continue };
             let (_, scale) = base(metric);
-            for (more, told) in of_layer(entry) {
+            for (more, told) in values(entry) {
                 let labels = labels.iter().cloned().chain(more).collect();
                 match told {
                     LayerValue::Estimate(estimate) => self.estimate(family.name, &labels, estimate, scale),
@@ -354,7 +354,7 @@ mod tests {
         for metric in METRICS {
             let is_exported = metric.layer.is_some() || metric.curve.is_some();
             assert!(!is_exported || !base(metric).0.is_empty(), "{} is in {}", metric.name, metric.unit);
-            let places = OF_LAYER.iter().filter(|(known, _)| *known == metric).count();
+            let places = LAYER_METRICS.iter().filter(|(known, _)| *known == metric).count();
             assert_eq!(places, usize::from(metric.layer.is_some()), "{}", metric.name);
         }
     }

@@ -85,7 +85,7 @@ mod tests {
         Some(Estimate { median, low: Some(median - 0.1), high: Some(median + 0.1), n: 8 })
     }
 
-    fn told(pairs: &[(f64, f64)], shares_cpus: bool) -> String {
+    fn text(pairs: &[(f64, f64)], shares_cpus: bool) -> String {
         let pair = |(application, micro): &(f64, f64)| RankedPair {
             one: "TCP".into(),
             other: "TLS".into(),
@@ -99,16 +99,16 @@ mod tests {
 
     #[test]
     fn a_ranking_is_told_with_both_ratios() {
-        let otherwise = told(&[(0.8, 1.5), (1.5, 1.5), (1.0, 1.5)], true);
+        let otherwise = text(&[(0.8, 1.5), (1.5, 1.5), (1.0, 1.5)], true);
         let begins = "The application ranks 1 of 3 pairs of transports otherwise than the micro-benchmark `carried`; \
                       1 cannot be told. TCP against TLS: 0.800 times [0.700, 0.900] as good for the application";
         assert!(otherwise.starts_with(begins), "{otherwise}");
         assert!(otherwise.ends_with("it is its CPU that is ranked."), "{otherwise}");
-        let alike = told(&[(1.5, 1.5)], false);
+        let alike = text(&[(1.5, 1.5)], false);
         assert!(
             alike.starts_with("The application ranks its transports as") && !alike.contains("CPU"),
             "{alike}"
         );
-        assert!(told(&[(1.0, 1.5)], false).contains("cannot be told"));
+        assert!(text(&[(1.0, 1.5)], false).contains("cannot be told"));
     }
 }

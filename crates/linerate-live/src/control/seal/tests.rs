@@ -15,7 +15,7 @@ type Half = Result<(Opener, Sealer)>;
 
 fn meet(one: &str, other: &str) -> (Half, Half) {
     let (connecting, accepted) = pair();
-    let (one, other) = (Seal::of(one).unwrap(), Seal::of(other).unwrap());
+    let (one, other) = (Seal::from_secret(one).unwrap(), Seal::from_secret(other).unwrap());
     let connects = std::thread::spawn(move || one.connect(connecting, LIMIT));
     let accepts = other.accept(accepted, LIMIT);
     (connects.join().unwrap(), accepts)
@@ -59,7 +59,8 @@ fn who_does_not_know_the_secret_gets_an_alert() {
     assert!(there.to_string().contains("prove the secret to 127.0.0.1"), "{there}");
     // Nor the end that listens.
     let (mut stranger, accepted) = pair();
-    let accepts = std::thread::spawn(move || Seal::of("a secret").unwrap().accept(accepted, LIMIT).is_err());
+    let accepts =
+        std::thread::spawn(move || Seal::from_secret("a secret").unwrap().accept(accepted, LIMIT).is_err());
     stranger.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     let mut said = Vec::new();
     // The connection may be reset.
@@ -71,6 +72,6 @@ fn who_does_not_know_the_secret_gets_an_alert() {
 fn who_says_nothing_is_not_waited_for() {
     let (_silent, accepted) = pair();
     let begun = Instant::now();
-    let refused = Seal::of("a secret").unwrap().accept(accepted, Duration::from_millis(50));
+    let refused = Seal::from_secret("a secret").unwrap().accept(accepted, Duration::from_millis(50));
     assert!(refused.is_err() && begun.elapsed() < LIMIT);
 }

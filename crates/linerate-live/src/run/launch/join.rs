@@ -43,7 +43,7 @@ pub fn join(program: &Path, asked: &Join, base: &Path) -> Result<()> {
 }
 
 fn call(asked: &Join) -> Result<(BufReader<Opener>, Sealer)> {
-    let seal = Seal::of(&asked.secret)?;
+    let seal = Seal::from_secret(&asked.secret)?;
     let until = Instant::now() + CALLS;
     loop {
         let error = match round(asked, &seal) {

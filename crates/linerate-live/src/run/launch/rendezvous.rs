@@ -86,7 +86,7 @@ impl Rendezvous {
         let (tell, callers) = channel();
         let listener = Arc::new(listener);
         let closed = Arc::new(AtomicBool::new(false));
-        let admission = Admission { seal: Seal::of(&secret)?, unknown: Arc::default(), tell };
+        let admission = Admission { seal: Seal::from_secret(&secret)?, unknown: Arc::default(), tell };
         let (listening, over) = (listener.clone(), closed.clone());
         thread::start("callers", move || {
             while !over.load(Ordering::Relaxed) {
@@ -233,7 +233,8 @@ mod tests {
         let rendezvous = Rendezvous::open(NEAR.parse().ok()).unwrap();
         let call = |greeting: &Greeting| {
             let stream = TcpStream::connect(rendezvous.addresses()).unwrap();
-            let (opener, mut sealer) = Seal::of(rendezvous.secret()).unwrap().connect(stream, PROOF).unwrap();
+            let (opener, mut sealer) =
+                Seal::from_secret(rendezvous.secret()).unwrap().connect(stream, PROOF).unwrap();
             sealer.write_all(&serde_json::to_vec(greeting).unwrap()).unwrap();
             sealer.write_all(b"\n").unwrap();
             (BufReader::new(opener), sealer)
@@ -261,7 +262,9 @@ mod tests {
         let begun = Instant::now();
         let caller = loop {
             let stream = TcpStream::connect(&address).unwrap();
-            if let Ok((_, mut sealer)) = Seal::of(rendezvous.secret()).unwrap().connect(stream, PROOF) {
+            if let Ok((_, mut sealer)) =
+                Seal::from_secret(rendezvous.secret()).unwrap().connect(stream, PROOF)
+            {
                 sealer.write_all(b"{\"host\":\"late\"}\n").unwrap();
                 if let Ok(caller) = rendezvous.callers().recv_timeout(Duration::from_millis(500)) {
                     break caller;

@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     /// What is read of an answer that comes in these parts, and then ends.
-    fn told(form: Form, parts: &[&[u8]]) -> Result<u64, String> {
+    fn read_reply(form: Form, parts: &[&[u8]]) -> Result<u64, String> {
         let mut parts = parts.iter();
         let mut room = vec![0; 64];
         let mut pull = |bytes: &mut [u8], _: Duration| {
@@ -217,30 +217,33 @@ mod tests {
     fn our_own_reply_is_whole_and_of_its_round() {
         let form = Form::Sized { round: 7 };
         let good = ours(Head { round: 7, bytes: 64 });
-        assert_eq!(told(form, &[&good[..20], &good[20..]]), Ok(64));
-        assert_eq!(told(form, &[&good[..20]]).unwrap_err(), "its reply was cut short after 20 B of 64 B");
-        let late = told(form, &[&ours(Head { round: 6, bytes: 64 })]).unwrap_err();
+        assert_eq!(read_reply(form, &[&good[..20], &good[20..]]), Ok(64));
+        assert_eq!(
+            read_reply(form, &[&good[..20]]).unwrap_err(),
+            "its reply was cut short after 20 B of 64 B"
+        );
+        let late = read_reply(form, &[&ours(Head { round: 6, bytes: 64 })]).unwrap_err();
         assert!(late.contains("answered round 6"), "{late}");
-        let long = told(form, &[&ours(Head { round: 7, bytes: 1_000_000_000 })]).unwrap_err();
+        let long = read_reply(form, &[&ours(Head { round: 7, bytes: 1_000_000_000 })]).unwrap_err();
         assert!(long.contains("and round 7 with 64 B was asked for"), "{long}");
-        assert!(told(form, &[&[0; 64]]).unwrap_err().contains("does not begin"));
+        assert!(read_reply(form, &[&[0; 64]]).unwrap_err().contains("does not begin"));
     }
 
     #[test]
     fn http_that_is_cut_short_is_no_answer() {
-        assert_eq!(told(Form::Http, &[b"HTTP/1.0 200 OK\r\n", b"Content-Length: 2\r\n\r\nab"]), Ok(40));
-        let cut = told(Form::Http, &[b"HTTP/1.0 200 OK\r\nConte"]).unwrap_err();
+        assert_eq!(read_reply(Form::Http, &[b"HTTP/1.0 200 OK\r\n", b"Content-Length: 2\r\n\r\nab"]), Ok(40));
+        let cut = read_reply(Form::Http, &[b"HTTP/1.0 200 OK\r\nConte"]).unwrap_err();
         assert!(cut.contains("head was cut short"), "{cut}");
-        let cut = told(Form::Http, &[b"HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\nab"]).unwrap_err();
+        let cut = read_reply(Form::Http, &[b"HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\nab"]).unwrap_err();
         assert!(cut.contains("cut short after 40 B of 47 B"), "{cut}");
     }
 
     #[test]
     fn xml_that_is_cut_short_is_no_answer() {
-        assert_eq!(told(Form::Xml, &[b"<GANGLIA_XML>", b"</GANG", b"LIA_XML>\n"]), Ok(28));
-        let cut = told(Form::Xml, &[b"<GANGLIA_XML>", b"</GANG"]).unwrap_err();
+        assert_eq!(read_reply(Form::Xml, &[b"<GANGLIA_XML>", b"</GANG", b"LIA_XML>\n"]), Ok(28));
+        let cut = read_reply(Form::Xml, &[b"<GANGLIA_XML>", b"</GANG"]).unwrap_err();
         assert_eq!(cut, "its XML was cut short after 19 B");
-        assert_eq!(told(Form::Xml, &[]).unwrap_err(), "its XML was cut short after 0 B");
+        assert_eq!(read_reply(Form::Xml, &[]).unwrap_err(), "its XML was cut short after 0 B");
     }
 
     #[test]
@@ -269,14 +272,14 @@ mod tests {
     #[test]
     fn http_is_read_to_the_length_of_its_head() {
         let head = b"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\n";
-        assert_eq!(told(Form::Http, &[head, b"12345"]), Ok(43));
-        assert_eq!(told(Form::Http, &[b"HTTP/1.0 200 OK\r\n\r\n", b"12345"]), Ok(24));
-        let cut = told(Form::Http, &[head, b"123"]).unwrap_err();
+        assert_eq!(read_reply(Form::Http, &[head, b"12345"]), Ok(43));
+        assert_eq!(read_reply(Form::Http, &[b"HTTP/1.0 200 OK\r\n\r\n", b"12345"]), Ok(24));
+        let cut = read_reply(Form::Http, &[head, b"123"]).unwrap_err();
         assert!(cut.contains("cut short after 41 B of 43 B"), "{cut}");
-        let other = told(Form::Http, &[b"HTTP/1.0 404 Not Found\r\n\r\n"]).unwrap_err();
+        let other = read_reply(Form::Http, &[b"HTTP/1.0 404 Not Found\r\n\r\n"]).unwrap_err();
         assert_eq!(other, "it answered `HTTP/1.0 404 Not Found`");
-        let huge =
-            told(Form::Http, &[b"HTTP/1.0 200 OK\r\ncontent-length: 1000000000\r\n\r\n", b"1"]).unwrap_err();
+        let huge = read_reply(Form::Http, &[b"HTTP/1.0 200 OK\r\ncontent-length: 1000000000\r\n\r\n", b"1"])
+            .unwrap_err();
         assert!(huge.contains("cut short"), "{huge}");
     }
 }

@@ -109,7 +109,7 @@ fn rows(lines: &[Line], draft: &mut Draft) -> Vec<Row> {
                 }
                 None => line.is_unread(draft),
             }
-        } else if !told(text, draft) {
+        } else if !keep_fact(text, draft) {
             line.is_unread(draft);
         }
     }
@@ -135,7 +135,7 @@ fn cells(line: &Line, columns: &[String], draft: &mut Draft) -> Option<Vec<(Stri
 }
 
 /// Whether a line tells of the machine or the program.
-fn told(text: &str, draft: &mut Draft) -> bool {
+fn keep_fact(text: &str, draft: &mut Draft) -> bool {
     const FACTS: [&str; 5] = ["Date", "Machine", "System", "Release", "MPI Version"];
     let bare = text.trim_start_matches(['#', ' ']);
     if let Some((_, rest)) = bare.split_once("MPI Benchmark") {

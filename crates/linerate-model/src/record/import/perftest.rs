@@ -99,7 +99,7 @@ fn columns(text: &str) -> Vec<String> {
 }
 
 /// The word behind a name and its colon, of which a line may have two.
-fn said<'l>(text: &'l str, name: &str) -> Option<&'l str> {
+fn value_of<'l>(text: &'l str, name: &str) -> Option<&'l str> {
     let (before, rest) = text.split_once(name)?;
     let is_whole = before.chars().next_back().is_none_or(char::is_whitespace);
     let value = rest.trim_start().strip_prefix(':')?;
@@ -132,16 +132,16 @@ impl Test {
     /// Whether a line tells of the test.
     fn read_setting(&mut self, line: &Line, draft: &mut Draft) -> bool {
         let text = line.text.as_str();
-        if let Some(count) = said(text, "Number of qps") {
+        if let Some(count) = value_of(text, "Number of qps") {
             self.shared.flows = draft
                 .keep(line.number(count).and_then(|count| whole(count, "Number of qps")))
                 .and_then(|count| u32::try_from(count).ok());
         }
-        if let Some(kind) = said(text, "Connection type") {
+        if let Some(kind) = value_of(text, "Connection type") {
             self.shared.transport = Some(kind.to_lowercase());
         }
         let found: Vec<(&str, &str)> =
-            FACTS.iter().filter_map(|(name, fact)| Some((*fact, said(text, name)?))).collect();
+            FACTS.iter().filter_map(|(name, fact)| Some((*fact, value_of(text, name)?))).collect();
         for (fact, value) in &found {
             draft.fact(fact, Some((*value).to_owned()));
         }
@@ -151,7 +151,7 @@ impl Test {
                 line.number
             ));
         }
-        !found.is_empty() || said(text, "Number of qps").is_some()
+        !found.is_empty() || value_of(text, "Number of qps").is_some()
     }
 
     fn row(&self, line: &Line, draft: &mut Draft) {

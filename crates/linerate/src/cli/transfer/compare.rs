@@ -146,7 +146,7 @@ pub fn main(args: &Transfer) -> Result<ExitCode> {
             let longest =
                 fastest_ns.filter(|_| args.race).map(|ns| Duration::from_nanos(FAR_BEHIND * ns).max(SHORT));
             let longest = longest.unwrap_or(Duration::MAX).min(longest_of(files.bytes));
-            one(row, &mut runner, (&mut bench, &files, longest), &mut beside.round_trip_ns)?;
+            transfer_once(row, &mut runner, (&mut bench, &files, longest), &mut beside.round_trip_ns)?;
             // What has no file at an end is no measure for one that has.
             if !matches!(row.by, By::Ours(way) if way.from_memory || way.to_memory) {
                 fastest_ns = row.of.took_ns.last().copied().into_iter().chain(fastest_ns).min();
@@ -269,7 +269,7 @@ fn rows_of(args: &Transfer, files: &Files) -> Vec<Row> {
 
 /// One transfer. That one fails is told in its row, and the others go on.
 /// `least_ns` is the least round trip that was seen.
-fn one(
+fn transfer_once(
     row: &mut Row,
     runner: &mut Runner<'_>,
     (bench, files, longest): (&mut Bench, &Files, Duration),
