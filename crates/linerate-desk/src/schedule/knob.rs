@@ -132,17 +132,17 @@ mod tests {
 
     #[test]
     fn what_a_host_refuses_ends_a_run_of_a_rung_that_uses_it() {
-        let told = |rung: &str, set: &[&str]| {
+        let refused_on_b = |rung: &str, set: &[&str]| {
             let (plan, recording) = asked("tcp.congestion-control=bbr3", rung, set);
             unusable_knob(&plan, &recording)
         };
         let said = ("tcp.congestion-control=bbr3: host b: has it not".to_owned(), "it has reno".to_owned());
-        assert_eq!(refused_text("network.tcp", &["tcp.congestion-control=bbr3"]), Some(said.clone()));
-        assert_eq!(refused_text("network.tcp", &["network:tcp.congestion-control=bbr3"]), Some(said));
-        assert_eq!(refused_text("network.tcp", &["in-host:tcp.congestion-control=bbr3"]), None);
-        assert_eq!(refused_text("network.udp", &["tcp.congestion-control=bbr3"]), None);
-        assert_eq!(refused_text("network.tcp", &["tcp.congestion-control=reno"]), None);
-        let (what, hint) = refused_text("network.tcp", &["cpu.placement=0/7"]).unwrap();
+        assert_eq!(refused_on_b("network.tcp", &["tcp.congestion-control=bbr3"]), Some(said.clone()));
+        assert_eq!(refused_on_b("network.tcp", &["network:tcp.congestion-control=bbr3"]), Some(said));
+        assert_eq!(refused_on_b("network.tcp", &["in-host:tcp.congestion-control=bbr3"]), None);
+        assert_eq!(refused_on_b("network.udp", &["tcp.congestion-control=bbr3"]), None);
+        assert_eq!(refused_on_b("network.tcp", &["tcp.congestion-control=reno"]), None);
+        let (what, hint) = refused_on_b("network.tcp", &["cpu.placement=0/7"]).unwrap();
         assert_eq!((&*what, &*hint), ("cpu.placement=0/7: host b may not use CPU 7", "it has 0, 1"));
     }
 
