@@ -37,13 +37,13 @@ mod timed;
 
 pub use ask::{
     Answered, BlockRequest, CaptureRequest, Captured, MeetRequest, Met, OfferRequest, Played, Request,
-    StreamRequest, check_ids,
+    SharedPrograms, StreamRequest, check_ids,
 };
 
 pub use capture::CALL;
 pub use running::trace_program;
 
-use crate::observer::refusal;
+use crate::observer::{machine_id, refusal};
 use crate::plan::Setting;
 use crate::record::Unobserved;
 use crate::transport::{Rendezvous, Spec, port_beside};
@@ -51,7 +51,7 @@ use crate::unit::BitRate;
 use crate::vocabulary::{Privilege, SHIM_READ_RATE};
 use crate::{Error, Result};
 use end::{End, Programs};
-use linerate_sys::tracer::{Counting, Point, Rings, Stamping, Tracer};
+use linerate_sys::tracer::{Counting, Point, Rings, Stamping, Tracer, own_network};
 use linerate_sys::{namespace, probe as allowed, socket, thread};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -82,9 +82,14 @@ impl Traces {
                 let (socket, _) = meeting.meet(&request.other)?.pop().ok_or_else(out_of_turn)?;
                 let port = request.datagrams.then(|| port_beside(&spec, &socket)).transpose()?;
                 socket::limit_waits(&socket, patience)?;
-                let (programs, met) = may_see(&request);
+                let (programs, mut met) = may_see(&request);
+                met.programs = programs.tracer.as_deref().and_then(shared_programs);
                 *lock(&self.end) = Some(End::new(socket, port, patience, programs, read_rate)?);
                 Ok(Answered::Met(met))
+            }
+            Request::Share(others) => {
+                lock(&self.end).as_ref().ok_or_else(out_of_turn)?.share(&others);
+                Ok(Answered::Done)
             }
             Request::Block(request) => {
                 let end = lock(&self.end);
@@ -169,7 +174,7 @@ const WAYS: [Way; 2] = [
 
 /// What sees more than any user may, as far as that is wanted; and else why not.
 fn may_see(request: &MeetRequest) -> (Programs, Met) {
-    let mut met = Met { level: 0, refused: Vec::new(), missing: Vec::new() };
+    let mut met = Met { level: 0, refused: Vec::new(), missing: Vec::new(), programs: None };
     let wanted = |way: &&Way| way.is_wanted(request.level) && !(request.streams && way.level > request.level);
     for way in WAYS.iter().filter(wanted) {
         match (way.see)(request) {
@@ -238,6 +243,14 @@ fn stamping(tracer: impl Stamping + 'static, request: &MeetRequest) -> (Programs
     let missing = seen::OUT.iter().chain(seen::IN).filter(|(point, _)| is_missing(*point));
     let missing = missing.map(|(_, name)| (*name).to_owned()).collect();
     (Programs { tracer: Some(Box::new(tracer)), counting: None }, missing)
+}
+
+/// What another end on this kernel needs to know of what stamps here; none where it has room for one end.
+fn shared_programs(tracer: &dyn Stamping) -> Option<SharedPrograms> {
+    let (maps, network) = (tracer.maps()?, own_network().ok()?);
+    let missing = tracer.missing().into_iter().map(String::from).collect();
+    let (watched, lanes) = (maps.watched, maps.lanes);
+    Some(SharedPrograms { machine: machine_id(), network, missing, watched, lanes })
 }
 
 /// What counts streams, and the tracepoints that this kernel has not.

@@ -42,13 +42,17 @@ struct watched { u32 net; u32 thread; u16 local; u16 remote; u32 protocol; u32 p
 // As `tracer/switch.rs` has them.
 enum { OUT = 1, IN = 2 };
 
+// The ends of a connection that are watched here: both where they are two hosts of one kernel, at which every tracepoint would enter the
+// programs of each of them otherwise.
+enum { ENDS = 2 };
+
 // include/uapi/linux/in.h
 enum { TCP = 6, UDP_HEADER = 8 };
 
 struct {
 	int (*type)[MAP_ARRAY];
 	int (*map_flags)[MMAPABLE];
-	int (*max_entries)[1];
+	int (*max_entries)[ENDS];
 	u32 *key;
 	struct watched *value;
 } watched SEC(".maps");
@@ -60,12 +64,22 @@ INLINE struct watched *what(void)
 	return w && w->protocol ? w : 0;
 }
 
-// The same, while messages of this way are stamped.
-INLINE struct watched *stamped(u32 way)
+// An end, while messages of this way are stamped there.
+INLINE struct watched *stamped(u32 end, u32 way)
 {
-	u32 zero = 0;
-	struct watched *w = lookup(&watched, &zero);
+	struct watched *w = lookup(&watched, &end);
 	return w && w->ways & way ? w : 0;
+}
+
+// The end in this network namespace, of which each has its own.
+INLINE struct watched *stamped_in(const struct net *net, u32 way, u32 *end)
+{
+	struct watched *first = stamped(0, way), *second = stamped(1, way);
+	if (!first && !second)
+		return 0;
+	u32 inum = net->ns.inum;
+	*end = !(first && first->net == inum);
+	return *end == 0 ? first : second && second->net == inum ? second : 0;
 }
 
 INLINE u16 number(const u8 *at)
@@ -126,9 +140,13 @@ INLINE int is_lowest(const struct watched *w, const struct sk_buff *skb)
 	return inum != w->net;
 }
 
-INLINE int of_socket(const struct watched *w, const struct sock *sk)
+INLINE int has_ports(const struct watched *w, const struct sock *sk)
 {
 	u16 port = sk->__sk_common.skc_dport;
-	return sk->__sk_common.skc_num == w->local && (u16)(port << 8 | port >> 8) == w->remote &&
-	       sk->__sk_common.skc_net.net->ns.inum == w->net;
+	return sk->__sk_common.skc_num == w->local && (u16)(port << 8 | port >> 8) == w->remote;
+}
+
+INLINE int of_socket(const struct watched *w, const struct sock *sk)
+{
+	return has_ports(w, sk) && sk->__sk_common.skc_net.net->ns.inum == w->net;
 }

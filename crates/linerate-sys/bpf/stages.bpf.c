@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
 //
 // Stamps the packets of one connection, and the thread that receives them, at the kernel's tracepoints. It only reads. A stamp is
-// one word of an array that the program maps and reads after the block, a lane for each of some CPUs: two that share one count
-// share its line of memory, which then goes to and fro in every exchange. What a lane has no room for is counted.
+// one word of an array that the program maps and reads after the block, a lane for each of some CPUs and each end: two that share one
+// count share its line of memory, which then goes to and fro in every exchange. What a lane has no room for is counted.
 // Built by `build.sh` beside it; the object that is committed is what clang 14 makes of this.
 
 #include "connection.bpf.h"
@@ -19,14 +19,14 @@ struct lane { u64 count; u64 sent; u64 came; u64 pad[5]; u64 stamps[STAMPS]; };
 struct {
 	int (*type)[MAP_ARRAY];
 	int (*map_flags)[MMAPABLE];
-	int (*max_entries)[LANES];
+	int (*max_entries)[ENDS * LANES];
 	u32 *key;
 	struct lane *value;
 } lanes SEC(".maps");
 
-INLINE struct lane *own_lane(void)
+INLINE struct lane *own_lane(u32 end)
 {
-	u32 own = cpu() % LANES;
+	u32 own = end * LANES + cpu() % LANES;
 	return lookup(&lanes, &own);
 }
 
@@ -42,19 +42,20 @@ INLINE int stamp_in(struct lane *lane, u32 point)
 	return 0;
 }
 
-INLINE int stamp(u32 point)
+INLINE int stamp(u32 end, u32 point)
 {
-	return stamp_in(own_lane(), point);
+	return stamp_in(own_lane(end), point);
 }
 
 // At the first of two points a packet is remembered, at the second it is known by that, where the same CPU takes it there.
 INLINE int sent(u64 *args, u32 point)
 {
 	const struct sk_buff *skb = (void *)args[0];
-	struct watched *w = stamped(OUT);
-	if (!w || !in_net(w, skb))
+	u32 end;
+	struct watched *w = stamped_in(skb->dev->nd_net.net, OUT, &end);
+	if (!w)
 		return 0;
-	struct lane *lane = own_lane();
+	struct lane *lane = own_lane(end);
 	if (!lane)
 		return 0;
 	if (point == TRANSMITTED && lane->sent == (u64)skb) {
@@ -74,10 +75,11 @@ INLINE int sent(u64 *args, u32 point)
 INLINE int came(u64 *args, u32 point)
 {
 	const struct sk_buff *skb = (void *)args[0];
-	struct watched *w = stamped(IN);
-	if (!w || !in_net(w, skb))
+	u32 end;
+	struct watched *w = stamped_in(skb->dev->nd_net.net, IN, &end);
+	if (!w)
 		return 0;
-	struct lane *lane = own_lane();
+	struct lane *lane = own_lane(end);
 	if (!lane)
 		return 0;
 	if (point == RECEIVED && lane->came == (u64)skb) {
@@ -97,16 +99,22 @@ INLINE int came(u64 *args, u32 point)
 INLINE int at_socket(u64 *args, u32 way, u32 point)
 {
 	const struct sock *sk = (void *)args[0];
-	struct watched *w = stamped(way);
-	return w && of_socket(w, sk) ? stamp(point) : 0;
+	u32 end;
+	struct watched *w = stamped_in(sk->__sk_common.skc_net.net, way, &end);
+	return w && has_ports(w, sk) ? stamp(end, point) : 0;
+}
+
+INLINE int is_thread_of(const struct watched *w, const struct task_struct *task)
+{
+	return w->process ? (u32)task->tgid == w->process : (u32)task->pid == w->thread;
 }
 
 INLINE int of_thread(const struct task_struct *task, u32 point)
 {
-	struct watched *w = stamped(IN);
-	if (!w)
-		return 0;
-	return w->process ? (u32)task->tgid == w->process ? stamp(point) : 0 : (u32)task->pid == w->thread ? stamp(point) : 0;
+	struct watched *first = stamped(0, IN), *second = stamped(1, IN);
+	if (first && is_thread_of(first, task))
+		return stamp(0, point);
+	return second && is_thread_of(second, task) ? stamp(1, point) : 0;
 }
 
 SEC("tp_btf/tcp_sendmsg_locked") int locked(u64 *args) { return at_socket(args, OUT, LOCKED); }
@@ -117,14 +125,16 @@ SEC("tp_btf/napi_gro_receive_entry") int arrived_by_napi(u64 *args) { return cam
 SEC("tp_btf/netif_receive_skb") int received(u64 *args) { return came(args, RECEIVED); }
 SEC("tp_btf/tcp_probe") int probed(u64 *args)
 {
+	const struct sock *sk = (void *)args[0];
 	const struct sk_buff *skb = (void *)args[1];
-	struct watched *w = stamped(IN);
-	if (!w || !of_socket(w, (void *)args[0]))
+	u32 end;
+	struct watched *w = stamped_in(sk->__sk_common.skc_net.net, IN, &end);
+	if (!w || !has_ports(w, sk))
 		return 0;
 	u8 tcp[14];
 	if (read_kernel(tcp, sizeof(tcp), skb->data) || skb->len <= (tcp[12] >> 4) * 4)
 		return 0;
-	return stamp(PROBED);
+	return stamp(end, PROBED);
 }
 SEC("tp_btf/sk_data_ready") int ready(u64 *args) { return at_socket(args, IN, READY); }
 SEC("tp_btf/sched_waking") int waking(u64 *args) { return of_thread((void *)args[0], WAKING); }

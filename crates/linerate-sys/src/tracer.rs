@@ -5,24 +5,27 @@
 //! tracepoints are held by descriptors, and the kernel removes them with the process, however it ends.
 
 use crate::{Error, Result};
-use aya::maps::{Array, Map};
 use aya::programs::BtfTracePoint;
 use aya::programs::ProgramError;
 use aya::programs::tp_btf::BtfTracePointLinkId;
 use aya::{Btf, BtfError, Ebpf, EbpfLoader, include_bytes_aligned};
-use lanes::Lanes;
 use std::io;
 use std::os::linux::fs::MetadataExt;
+use watch::Watch;
 
+mod beside;
 mod counting;
 mod lanes;
 mod reasons;
 mod rings;
 mod switch;
+mod watch;
 
+pub use beside::Beside;
 pub use counting::{Counted, Counting};
 pub use rings::Rings;
 pub use switch::{Switch, Ways};
+pub use watch::MapIds;
 
 static OBJECT: &[u8] = include_bytes_aligned!("../bpf/stages.bpf.o");
 
@@ -129,6 +132,11 @@ pub trait Stamping: Send {
     fn switch(&self) -> Option<Switch> {
         None
     }
+
+    /// Where what stamps here has room for the other end of the connection, on the same kernel.
+    fn maps(&self) -> Option<MapIds> {
+        None
+    }
 }
 
 impl Stamping for Tracer {
@@ -141,7 +149,7 @@ impl Stamping for Tracer {
     }
 
     fn is_nearly_full(&self) -> bool {
-        self.lanes.is_nearly_full()
+        self.watch.is_nearly_full()
     }
 
     fn begin(&mut self, watched: Watched) -> Result<()> {
@@ -153,7 +161,11 @@ impl Stamping for Tracer {
     }
 
     fn switch(&self) -> Option<Switch> {
-        Some(self.switch.clone())
+        Some(self.watch.switch())
+    }
+
+    fn maps(&self) -> Option<MapIds> {
+        Some(self.watch.ids())
     }
 }
 
@@ -182,8 +194,7 @@ impl Stamping for Rings {
 /// The programs, loaded, and tied to their tracepoints while something is watched.
 pub struct Tracer {
     programs: Ebpf,
-    lanes: Lanes,
-    switch: Switch,
+    watch: Watch,
     missing: Vec<&'static str>,
     tied: Vec<(&'static str, BtfTracePointLinkId)>,
 }
@@ -197,10 +208,6 @@ impl Tracer {
             .btf(Some(&btf))
             .load(OBJECT)
             .map_err(|e| failed("bpf(BPF_MAP_CREATE)", "programs at tracepoints", &e))?;
-        let Some(Map::Array(map)) = programs.map("lanes") else { return Err(absent("lanes")) };
-        let lanes = Lanes::map(map.fd())?;
-        let Some(Map::Array(map)) = programs.map("watched") else { return Err(absent("watched")) };
-        let switch = Switch::map(map.fd())?;
         let mut missing = Vec::new();
         let knows_threads = has_first_process_ids();
         for (name, tracepoint, point) in PROGRAMS {
@@ -214,21 +221,25 @@ impl Tracer {
                 Err(error) => return Err(failed("bpf(BPF_PROG_LOAD)", tracepoint, &error)),
             }
         }
-        Ok(Tracer { programs, lanes, switch, missing, tied: Vec::new() })
+        // To load a program takes its maps' descriptors.
+        let watch = Watch::of_programs(&mut programs)?;
+        Ok(Tracer { programs, watch, missing, tied: Vec::new() })
     }
 
     /// Whether nothing stamps this point.
     pub fn lacks(&self, point: Point) -> bool {
+        Tracer::lacks_without(&self.missing, point)
+    }
+
+    fn lacks_without(missing: &[&str], point: Point) -> bool {
         let mut of_point = PROGRAMS.iter().filter(|(_, _, stamped)| *stamped == point);
-        of_point.all(|(_, tracepoint, _)| self.missing.contains(tracepoint))
+        of_point.all(|(_, tracepoint, _)| missing.contains(tracepoint))
     }
 
     /// Begins to watch.
     pub fn begin(&mut self, watched: Watched) -> Result<()> {
         self.cease()?;
-        self.lanes.clear();
-        let network = watched.network.map_or_else(own_network, Ok)?;
-        write(&mut self.programs, encoded(network, watched, 0))?;
+        self.watch.begin(watched)?;
         for (name, tracepoint, _) in PROGRAMS {
             if self.missing.contains(tracepoint) {
                 continue;
@@ -243,23 +254,15 @@ impl Tracer {
     /// Ends watching: the stamps in the order of their times, and how many there was no room for.
     pub fn end(&mut self) -> Result<(Vec<Stamp>, u64)> {
         self.cease()?;
-        Ok(self.lanes.take())
+        Ok(self.watch.take())
     }
 
     fn cease(&mut self) -> Result<()> {
         for (name, link) in std::mem::take(&mut self.tied) {
             program(&mut self.programs, name)?.detach(link).map_err(|e| failed("close", name, &e))?;
         }
-        write(&mut self.programs, [0; WATCHED])
+        self.watch.cease()
     }
-}
-
-/// Tells the programs what is watched.
-fn write(programs: &mut Ebpf, value: [u8; WATCHED]) -> Result<()> {
-    let map = programs.map_mut("watched").ok_or_else(|| absent("watched"))?;
-    let mut map: Array<_, [u8; WATCHED]> =
-        Array::try_from(map).map_err(|e| failed("bpf(BPF_MAP_UPDATE_ELEM)", "watched", &e))?;
-    map.set(0, value, 0).map_err(|e| failed("bpf(BPF_MAP_UPDATE_ELEM)", "watched", &e))
 }
 
 /// Bytes of `struct watched`.
@@ -292,7 +295,7 @@ fn has_first_process_ids() -> bool {
 }
 
 /// The number by which the kernel knows the calling thread's network namespace.
-fn own_network() -> Result<u32> {
+pub fn own_network() -> Result<u32> {
     const PATH: &str = "/proc/thread-self/ns/net";
     let found = std::fs::metadata(PATH).map_err(|e| Error::new("stat", PATH, e))?;
     Ok(found.st_ino() as u32)

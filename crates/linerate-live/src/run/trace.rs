@@ -184,7 +184,12 @@ impl Runner<'_> {
             Some(Answered::Met(met)) => Ok(met),
             _ => Err(out_of_turn()),
         };
-        Ok([next()?, next()?])
+        let mut met = [next()?, next()?];
+        // Who asks has the last answer, and its programs run until then.
+        if let Some(programs) = met[ASKING].programs.take() {
+            self.ask_tracing(ANSWERING, &Request::Share(programs))?;
+        }
+        Ok(met)
     }
 
     /// Makes links, packet filter and hosts of a lab what is asked for: of others nothing is changed.

@@ -15,6 +15,8 @@ pub enum Request {
     Offer(OfferRequest),
     /// Meet it.
     Meet(MeetRequest),
+    /// Stamp by the other end's programs, if they can see this end.
+    Share(SharedPrograms),
     /// Play a block.
     Block(BlockRequest),
     /// Play a stream, and keep its packets.
@@ -77,6 +79,34 @@ pub struct Met {
     pub refused: Vec<Unobserved>,
     /// Points of that level that this kernel has not.
     pub missing: Vec<String>,
+    /// Its programs, which may see the other end too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub programs: Option<SharedPrograms>,
+}
+
+/// Programs at tracepoints that an end has loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedPrograms {
+    /// The machine, by what it was given when it started.
+    pub machine: String,
+    /// The end's network namespace, by the number of its inode.
+    pub network: u32,
+    /// The tracepoints at which none runs.
+    pub missing: Vec<String>,
+    /// Their maps, by the kernel's numbers.
+    pub watched: u32,
+    /// Likewise.
+    pub lanes: u32,
+}
+
+impl SharedPrograms {
+    /// Whether an end whose own ones are these sees as much by the others': the kernel is one, and the two are told apart by their
+    /// network namespaces.
+    pub fn see_for(&self, own: &SharedPrograms) -> bool {
+        !own.machine.is_empty()
+            && (&self.machine, &self.missing) == (&own.machine, &own.missing)
+            && self.network != own.network
+    }
 }
 
 /// A block of exchanges.
@@ -232,6 +262,25 @@ mod tests {
         assert!(
             said(20, 0).contains("try --every 1 to 64") && said(6500, 65).contains("try --every 1 to 64")
         );
+    }
+
+    #[test]
+    fn programs_are_shared_by_two_hosts_of_one_kernel() {
+        let programs = |machine: &str, network, missing: &[&str]| SharedPrograms {
+            machine: machine.into(),
+            network,
+            missing: missing.iter().map(|name| (*name).to_owned()).collect(),
+            watched: network,
+            lanes: 7,
+        };
+        let own = programs("m", 1, &["tcp_probe"]);
+        assert!(programs("m", 2, &["tcp_probe"]).see_for(&own));
+        for others in
+            [programs("n", 2, &["tcp_probe"]), programs("m", 1, &["tcp_probe"]), programs("m", 2, &[])]
+        {
+            assert!(!others.see_for(&own), "{others:?}");
+        }
+        assert!(!programs("", 2, &[]).see_for(&programs("", 1, &[])), "which kernel it is, is not known");
     }
 
     #[test]

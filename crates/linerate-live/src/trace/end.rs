@@ -1,6 +1,6 @@
 //! An end of the connection: the blocks that it plays, with what is stamped beside them.
 
-use super::ask::{BlockRequest, Played};
+use super::ask::{BlockRequest, Played, SharedPrograms};
 use super::datagrams::{self, Ends};
 use super::exchange::{self, answer, ask, cuts};
 use super::ids::Ids;
@@ -16,7 +16,7 @@ use crate::record::TraceSide;
 use crate::unit::BitRate;
 use crate::vocabulary::Wait;
 use crate::{Error, Result};
-use linerate_sys::tracer::{Counting, Stamping, Watched, Ways};
+use linerate_sys::tracer::{Beside, Counting, MapIds, Stamping, Watched, Ways};
 use linerate_sys::{clock, thread};
 use std::io;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
@@ -103,6 +103,19 @@ impl End {
     /// What counts streams here, where it is had.
     pub fn counting(&self) -> Option<MutexGuard<'_, Counting>> {
         self.counting.as_ref().map(|counting| counting.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Stamps by the programs of the other end, where they see this one: what tracepoints enter costs every exchange. Where they
+    /// do not, or their maps are not had, its own ones stamp on.
+    pub fn share(&self, others: &SharedPrograms) {
+        let Some(tracer) = &self.tracer else { return };
+        let mut tracer = tracer.lock().unwrap_or_else(PoisonError::into_inner);
+        if super::shared_programs(&**tracer).is_some_and(|own| others.see_for(&own)) {
+            let ids = MapIds { watched: others.watched, lanes: others.lanes };
+            if let Ok(beside) = Beside::open(ids, &**tracer) {
+                *tracer = Box::new(beside);
+            }
+        }
     }
 
     /// What the program that receives takes at most, where such a fault is put in.

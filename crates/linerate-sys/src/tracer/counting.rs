@@ -1,7 +1,7 @@
 //! Counts of what a stream of one connection makes the kernel do: packets and their sizes, who held the socket, drops by the kernel's
 //! reason, time in softirqs.
 
-use super::{Ebpf, WATCHED, Watched, absent, encoded, failed, own_network, program, reasons, write};
+use super::{Ebpf, WATCHED, Watched, absent, encoded, failed, own_network, program, reasons};
 use crate::Result;
 use aya::maps::{Array, PerCpuArray, PerCpuValues};
 use aya::programs::tp_btf::BtfTracePointLinkId;
@@ -120,7 +120,7 @@ impl Counting {
         self.set_lanes([0; WORDS])?;
         self.forget_softirqs()?;
         let network = watched.network.map_or_else(own_network, Ok)?;
-        write(&mut self.programs, encoded(network, watched, cpu))?;
+        self.watch(encoded(network, watched, cpu))?;
         for (name, tracepoint) in PROGRAMS.iter().filter(|(_, at)| !self.missing.contains(at)) {
             let link = program(&mut self.programs, name)?.attach();
             let link = link.map_err(|e| failed("bpf(BPF_RAW_TRACEPOINT_OPEN)", tracepoint, &e))?;
@@ -188,7 +188,15 @@ impl Counting {
         for (name, link) in std::mem::take(&mut self.tied) {
             program(&mut self.programs, name)?.detach(link).map_err(|e| failed("close", name, &e))?;
         }
-        write(&mut self.programs, [0; WATCHED])
+        self.watch([0; WATCHED])
+    }
+
+    /// Tells the programs what is watched.
+    fn watch(&mut self, value: [u8; WATCHED]) -> Result<()> {
+        let map = self.programs.map_mut("watched").ok_or_else(|| absent("watched"))?;
+        let mut map: Array<_, [u8; WATCHED]> =
+            Array::try_from(map).map_err(|e| failed("bpf(BPF_MAP_UPDATE_ELEM)", "watched", &e))?;
+        map.set(0, value, 0).map_err(|e| failed("bpf(BPF_MAP_UPDATE_ELEM)", "watched", &e))
     }
 
     /// One that went on while the programs were taken off has not ended for them.

@@ -9,7 +9,8 @@ use std::os::fd::AsFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// As the source declares them: lanes, and the stamps that one has room for.
+/// As the source declares them: ends, the lanes of each, and the stamps that one has room for.
+const ENDS: usize = super::switch::ENDS;
 const LANES: usize = 4;
 const STAMPS: usize = 65_536;
 
@@ -20,8 +21,8 @@ const WORDS: usize = AHEAD + STAMPS;
 /// A stamp is a time with its point in the lowest bits.
 const POINT_BITS: u32 = 4;
 
-/// The array, mapped.
-pub(super) struct Lanes(NonNull<AtomicU64>);
+/// The array, mapped, and which end's lanes are meant.
+pub(super) struct Lanes(NonNull<AtomicU64>, usize);
 
 // SAFETY: the mapping is only reached through atomics, and belongs to this value.
 unsafe impl Send for Lanes {}
@@ -29,8 +30,8 @@ unsafe impl Send for Lanes {}
 unsafe impl Sync for Lanes {}
 
 impl Lanes {
-    /// Maps the map behind this descriptor.
-    pub(super) fn map(map: impl AsFd) -> Result<Lanes> {
+    /// Maps the map behind this descriptor, for the lanes of an end.
+    pub(super) fn map(map: impl AsFd, end: usize) -> Result<Lanes> {
         // SAFETY: a new shared mapping at an address of the kernel's choice aliases nothing of ours; the map has this length, or the
         // call fails (array_map_mmap(), kernel/bpf/arraymap.c).
         let start = unsafe {
@@ -38,12 +39,13 @@ impl Lanes {
         };
         let start = start.map_err(|e| Error::new("mmap", "lanes of stamps", e))?;
         let null = || Error::new("mmap", "lanes of stamps", io::Error::from(io::ErrorKind::InvalidData));
-        Ok(Lanes(NonNull::new(start.cast()).ok_or_else(null)?))
+        Ok(Lanes(NonNull::new(start.cast()).ok_or_else(null)?, end))
     }
 
     /// The words of a lane.
     fn lane(&self, lane: usize) -> &[AtomicU64] {
-        assert!(lane < LANES);
+        let lane = self.1 * LANES + lane;
+        assert!(lane < ENDS * LANES);
         // SAFETY: the mapping has as many words as all lanes, is aligned to a page, and lives as long as `self`; who writes beside
         // us is the kernel, whole words at a time.
         unsafe { std::slice::from_raw_parts(self.0.as_ptr().add(lane * WORDS), WORDS) }
@@ -77,8 +79,8 @@ impl Lanes {
     }
 }
 
-/// Bytes of all lanes; the kernel maps whole pages.
-const BYTES: usize = LANES * WORDS * size_of::<u64>();
+/// Bytes of all lanes of all ends; the kernel maps whole pages.
+const BYTES: usize = ENDS * LANES * WORDS * size_of::<u64>();
 
 /// What the source makes of a time and a point; of a point that is none, nothing.
 fn decoded(word: u64) -> Option<Stamp> {

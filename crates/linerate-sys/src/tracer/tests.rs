@@ -1,6 +1,7 @@
 //! The programs run, see one connection and no other, and go with who loaded them.
 
 mod devices;
+mod ends;
 
 use super::*;
 use crate::probe;
