@@ -58,7 +58,7 @@ pub struct Trace {
     #[arg(long, value_name = "COUNT", default_value_t = 400, value_parser = count(20, 4000), help_heading = WHAT)]
     pub exchanges: u32,
     /// Stamp one of so many exchanges, by its place alone, at levels 0 and 1. Stages are of these, which are slower the fewer there are. The
-    /// others cost much less where both ends poll at level 0, though arrivals are stamped for all; at level 1 they cost most of it still.
+    /// others cost much less where both ends poll at level 0, though arrivals are stamped for all, and about half of it at level 1.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = count(1, 64), help_heading = WHAT)]
     pub every: u32,
     /// Pairs of blocks, one of each not traced: from 6 on a median has an interval.
