@@ -1,6 +1,7 @@
 //! Where a message waits: stages sum to what was clocked, a cause lands in its own stage, and nothing of a trace is left.
 
 mod datagrams;
+mod kernel;
 mod privileges;
 mod rings;
 mod samples;
@@ -10,12 +11,11 @@ use crate::user::nobody::{self, program};
 use crate::user::ranks::is_of;
 use linerate_sys::thread;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 fn command(folder: &Path, target: &str) -> Command {
@@ -313,48 +313,6 @@ fn text_and_page_tell_the_same() {
         assert!(text.contains(part) && page.contains(part), "{part}: {text}");
     }
     assert!(page.contains("<svg") && !page.contains("<script") && !page.contains("http://"));
-}
-
-/// The numbers of the programs that processes hold by descriptors, of those that `of` names (bpf_prog_show_fdinfo(),
-/// bpf_link_show_fdinfo()).
-fn programs(of: impl Fn(&Path) -> bool) -> BTreeSet<String> {
-    let all = std::fs::read_dir("/proc").unwrap().flatten().map(|process| process.path());
-    let descriptors = all
-        .filter(|process| of(process))
-        .filter_map(|process| std::fs::read_dir(process.join("fdinfo")).ok());
-    let told = descriptors.flatten().flatten().filter_map(|one| std::fs::read_to_string(one.path()).ok());
-    told.filter_map(|text| Some(text.split("prog_id:").nth(1)?.split_whitespace().next()?.to_owned()))
-        .collect()
-}
-
-/// Programs, maps, ring and links are held by descriptors: they go with the agents, which go with who started them.
-#[test]
-fn killed_it_leaves_nothing_in_the_kernel() {
-    if let Err(why) = linerate_sys::probe::tracing() {
-        return println!("SKIP: killed_it_leaves_nothing_in_the_kernel: {why}");
-    }
-    let folder = TempDir::new().unwrap();
-    let mut child = command(folder.path(), "lab").args(["--blocks", "200", "-q"]).spawn().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(20);
-    let wait = || {
-        assert!(Instant::now() < deadline, "{:?}", programs(|_| true));
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    let is_ours = |process: &Path| is_of(process, folder.path());
-    let held = loop {
-        let held = programs(is_ours);
-        // Of either host some ten.
-        if held.len() >= 16 {
-            break held;
-        }
-        wait();
-    };
-    child.kill().unwrap();
-    child.wait().unwrap();
-    while programs(|_| true).iter().any(|program| held.contains(program)) {
-        wait();
-    }
-    assert!(!Path::new("/sys/fs/bpf/linerate").exists(), "nothing is pinned");
 }
 
 /// A server of its own and its client, which ask and answer until they are ended: a program that knows nothing of a trace.
