@@ -6,6 +6,7 @@ use linerate::plan::Topology;
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const PORT: u16 = 2222;
@@ -308,6 +309,35 @@ fn a_host_that_is_gone_for_good_ends_the_run() {
     assert!(text.contains("it does not come back: ") && text.contains("hint: "), "{text}");
 }
 
+/// What a shell does at host b.
+fn at_b(fixture: &Fixture, line: &str) {
+    let status = fixture.lab.hosts()[1].command("sh").args(["-c", line]).status().unwrap();
+    assert!(status.success(), "{line}");
+}
+
+/// Nothing comes to host b any more.
+fn cut_off_b(fixture: &Fixture) {
+    let rules =
+        "add table inet away; add chain inet away in { type filter hook input priority 0; policy drop; }";
+    at_b(fixture, &format!("nft '{rules}'"));
+}
+
+#[test]
+#[ignore = "a path is away for half a minute: ./test --long"]
+fn a_path_that_is_away_for_half_a_minute_is_waited_for() {
+    let fixture = Fixture::new(2);
+    let mut run = run_under_way(&fixture);
+    let agent = agent_of(&fixture.daemons[1]).expect("an agent under sshd");
+    cut_off_b(&fixture);
+    std::thread::sleep(Duration::from_secs(30));
+    assert_eq!(agent_of(&fixture.daemons[1]), Some(agent), "it is not given up");
+    at_b(&fixture, "nft delete table inet away");
+    assert_eq!(code(&mut run), Some(0));
+    let report = report(&recording(&fixture.folder.path().join("out")));
+    let rung = entry(&report, "network.tcp", Some("a>b"), 1);
+    assert!(rung["throughput_bps"]["median"].as_f64().unwrap() > 0.0);
+}
+
 /// The controller ends without a word to anybody: what it ran on the host behind the path notices by itself.
 #[test]
 #[ignore = "an agent is silent for a minute first: ./test --long"]
@@ -315,24 +345,18 @@ fn an_agent_whose_controller_vanished_ends() {
     let fixture = Fixture::new(2);
     let mut run = run_under_way(&fixture);
     let agent = agent_of(&fixture.daemons[1]).expect("an agent under sshd");
-    let at_b = |line: &str| {
-        let status = fixture.lab.hosts()[1].command("sh").args(["-c", line]).status().unwrap();
-        assert!(status.success(), "{line}");
-    };
     // As a rule the kernel gives up after a quarter of an hour.
-    at_b("echo 3 > /proc/sys/net/ipv4/tcp_retries2");
-    at_b(
-        "nft 'add table inet away; add chain inet away in { type filter hook input priority 0; policy drop; }'",
-    );
+    at_b(&fixture, "echo 3 > /proc/sys/net/ipv4/tcp_retries2");
+    cut_off_b(&fixture);
     run.kill().unwrap();
     run.wait().unwrap();
-    std::thread::sleep(std::time::Duration::from_secs(10));
+    std::thread::sleep(Duration::from_secs(10));
     assert_eq!(agent_of(&fixture.daemons[1]), Some(agent), "it waits for its controller");
     let started = || descendants(fixture.daemons[1].0.id());
-    let begun = std::time::Instant::now();
+    let begun = Instant::now();
     while !started().is_empty() {
         assert!(begun.elapsed().as_secs() < 150, "left: {:?}", started());
-        std::thread::sleep(std::time::Duration::from_millis(200));
+        std::thread::sleep(Duration::from_millis(200));
     }
 }
 
