@@ -74,13 +74,13 @@ const REMEDIES: &[Remedy] = &[
         calls: &[],
         object: "",
         kinds: &[FileTooLarge],
-        hint: "raise the limit on a file's size: ulimit -f unlimited; what was written until then stays: linerate report FILE",
+        hint: "raise the limit on a file's size: ulimit -f unlimited; what a run wrote until then stays: linerate report FILE",
     },
     Remedy {
         calls: &[],
         object: "",
         kinds: &[StorageFull, QuotaExceeded],
-        hint: "make room there or name another place; what was written until then stays: linerate report FILE",
+        hint: "make room there or name another place; what a run wrote until then stays: linerate report FILE",
     },
     Remedy { calls: &[], object: "", kinds: &[AddrInUse], hint: "see who has it: ss -ltunp" },
     Remedy {

@@ -148,7 +148,7 @@ fn descriptors(host: &Host<'_>) -> Option<Reached> {
 
 fn file_bytes(host: &Host<'_>) -> Option<Reached> {
     let found = own(host, Resource::Fsize, "a file", 'f', 1024, "unlimited")?;
-    let hint = format!("{}; what was written until then stays: linerate report FILE", found.hint);
+    let hint = format!("{}; what a run wrote until then stays: linerate report FILE", found.hint);
     Some(Reached { hint, ..found })
 }
 

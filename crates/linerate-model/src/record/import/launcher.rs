@@ -109,20 +109,28 @@ fn skip<'l>(lines: &[&'l str], skipped: &mut [usize], names: &mut [Option<&'l st
     };
     let filled: Vec<usize> =
         (0..lines.len()).filter(|at| !rest(*at, skipped[*at]).1.trim().is_empty()).collect();
-    let marked =
-        |mark: Reader| filled.iter().filter(|at| mark(rest(**at, skipped[**at]).1).is_some()).count();
+    // Lines that have none are many where a tool's own are looked at: more than may be missing are not looked for.
+    let marked = |mark: Reader, most_missing: usize| {
+        let is_missing = |at: &&usize| mark(rest(**at, skipped[**at]).1).is_none();
+        let missing = filled.iter().filter(is_missing).take(most_missing + 1).count();
+        (missing <= most_missing).then(|| filled.len() - missing)
+    };
+    // More than nine of ten.
+    let most = filled.len().saturating_sub(1) / 10;
     let is_of = |(mark, stands): &&(Reader, Stands)| {
-        let marks = marked(*mark);
-        let is_most = marks * 10 > filled.len() * 9;
-        let is_enough = match stands {
-            Stands::Anywhere => true,
-            Stands::InMost => is_most,
-            Stands::InAllOf(other) => is_most && marks == marked(*other),
-            Stands::CountingUp => {
-                marks == filled.len() && counts_up(filled.iter().map(|at| rest(*at, skipped[*at]).1))
+        filled.len() > 1
+            && match stands {
+                Stands::Anywhere => marked(*mark, filled.len() - 1).is_some(),
+                Stands::InMost => marked(*mark, most).is_some(),
+                Stands::InAllOf(other) => {
+                    let marks = marked(*mark, most);
+                    marks.is_some() && marks == marked(*other, most)
+                }
+                Stands::CountingUp => {
+                    let is_in_all = marked(*mark, 0).is_some();
+                    is_in_all && counts_up(filled.iter().map(|at| rest(*at, skipped[*at]).1))
+                }
             }
-        };
-        filled.len() > 1 && marks > 0 && is_enough
     };
     let Some((mark, _)) = MARKS.iter().find(is_of) else { return false };
     for at in filled {
