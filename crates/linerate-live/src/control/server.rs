@@ -43,7 +43,8 @@ where
     // The thread ends with this value.
     let (_serving, served) = channel::<()>();
     let (to, begun) = (writer.clone(), reads.clone());
-    thread::start("presence", move || {
+    // Where there is no room for a thread more, it goes without: nothing that is asked waits for it.
+    let _ = thread::start("presence", move || {
         let mut before = 0;
         while served.recv_timeout(quiet) == Err(RecvTimeoutError::Timeout) {
             let reads = begun.load(Ordering::Relaxed);
@@ -52,7 +53,7 @@ where
             }
             before = reads;
         }
-    })?;
+    });
     loop {
         reads.fetch_add(1, Ordering::Relaxed);
         let request = read_request(&mut reader)?;
