@@ -72,7 +72,8 @@ pub fn of_end(status: ExitStatus) -> Option<Reached> {
         (_, Some(libc::SIGXFSZ)) => file_bytes(&host),
         (_, Some(libc::SIGXCPU)) => cpu_time(&host),
         (_, Some(libc::SIGKILL)) => {
-            let all_used = (host.limit)(Resource::Cpu).is_some_and(|most| children_seconds() >= most);
+            let used_ns = cpu_time::waited_children_ns();
+            let all_used = (host.limit)(Resource::Cpu).is_some_and(|most| is_all_of(most, used_ns));
             all_used.then(|| cpu_time(&host)).flatten().or_else(|| killed_for_memory(&host))
         }
         _ => None,
@@ -86,10 +87,11 @@ fn this_host() -> Host<'static> {
     Host { root: Path::new("/"), limit, is_root: getuid().is_root() && !is_below }
 }
 
-/// The CPU time of all children that were waited for.
-fn children_seconds() -> u64 {
-    // The kernel looks at each tick: a little may be missing.
-    (cpu_time::waited_children_ns() + 50_000_000) / 1_000_000_000
+/// Whether so much CPU time is all that a limit gives. The limit is of ticks, each the whole of whoever runs then, and what was used
+/// is told by the scheduler's clock: on a busy machine they differ by some ticks in a hundred.
+fn is_all_of(most_seconds: u64, used_ns: u64) -> bool {
+    let most_ns = most_seconds.saturating_mul(1_000_000_000);
+    used_ns >= most_ns.saturating_sub(100_000_000 + most_ns / 10)
 }
 
 fn cpu_time(host: &Host<'_>) -> Option<Reached> {

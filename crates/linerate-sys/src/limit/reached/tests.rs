@@ -69,3 +69,10 @@ fn what_is_no_limit_is_none() {
         assert_eq!(said(call, number, "0", &none), None, "{call}");
     }
 }
+
+#[test]
+fn a_limit_of_cpu_time_is_met_within_its_ticks() {
+    let second = 1_000_000_000;
+    assert!(is_all_of(1, second) && is_all_of(1, second / 10 * 8) && is_all_of(10, 9 * second));
+    assert!(!is_all_of(1, second / 2) && !is_all_of(10, 8 * second) && !is_all_of(u64::MAX, second));
+}

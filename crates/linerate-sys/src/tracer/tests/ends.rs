@@ -14,8 +14,9 @@ fn done(words: &str) {
     assert!(Command::new("ip").args(words.split(' ')).status().unwrap().success(), "ip {words}");
 }
 
-/// The end that answers, and stamps by the other one's programs; of the second exchange nothing is stamped here.
-fn answers(tell: &Sender<String>, maps: &Receiver<Option<MapIds>>) -> (Vec<Stamp>, u64) {
+/// The end that answers, and stamps by the other one's programs; of the second exchange nothing is stamped here. With its socket: the
+/// end of a connection would make the other one ready.
+fn answers(tell: &Sender<String>, maps: &Receiver<Option<MapIds>>) -> (Vec<Stamp>, u64, TcpStream) {
     namespace::become_another_host().unwrap();
     tell.send(format!("/proc/{}/task/{}/ns/net", std::process::id(), thread::current().number())).unwrap();
     maps.recv().unwrap();
@@ -38,7 +39,8 @@ fn answers(tell: &Sender<String>, maps: &Receiver<Option<MapIds>>) -> (Vec<Stamp
         switch.set(if exchange == 0 { Ways::NONE } else { Ways::BOTH });
         tell.send(String::new()).unwrap();
     }
-    beside.end().unwrap()
+    let (stamps, lost) = beside.end().unwrap();
+    (stamps, lost, socket)
 }
 
 #[track_caller]
@@ -80,6 +82,6 @@ fn both_ends_are_stamped_by_the_programs_of_one() {
         (tracer, socket)
     });
     let (tracer, _open) = own.join().unwrap();
-    let (stamps, lost) = other.join().unwrap();
+    let (stamps, lost, _others) = other.join().unwrap();
     are_of(&stamps, lost, EXCHANGES - 1, |point| tracer.lacks(point));
 }
