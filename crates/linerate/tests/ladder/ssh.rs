@@ -310,13 +310,13 @@ fn a_host_that_is_gone_for_good_ends_the_run() {
 }
 
 /// What a shell does at host b.
-pub(crate) fn at_b(fixture: &Fixture, line: &str) {
+fn at_b(fixture: &Fixture, line: &str) {
     let status = fixture.lab.hosts()[1].command("sh").args(["-c", line]).status().unwrap();
     assert!(status.success(), "{line}");
 }
 
 /// Nothing comes to host b any more.
-pub(crate) fn cut_off_b(fixture: &Fixture) {
+fn cut_off_b(fixture: &Fixture) {
     let rules =
         "add table inet away; add chain inet away in { type filter hook input priority 0; policy drop; }";
     at_b(fixture, &format!("nft '{rules}'"));
