@@ -3,6 +3,7 @@
 //! What a test runs on a host is this very binary, on one of the ignored tests at the end.
 
 use crate::user::nobody;
+use crate::user::runs::signal;
 mod record;
 mod stale;
 
@@ -11,7 +12,7 @@ use linerate_sys::namespace;
 use linerate_sys::netlink::Netlink;
 use linerate_sys::process::Process;
 use nobody::program;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -198,7 +199,7 @@ fn a_lab_in_the_foreground_ends_with_a_signal() {
         assert!(table[2].starts_with("b ") && table[2].ends_with("1.00 Gb/s"), "{table:?}");
         assert!(runtime.lab(&["exec", "a", "--", "true"]).status.success());
         let namespaces = runtime.namespaces("fore");
-        self::signal(holder.id(), signal);
+        crate::user::runs::signal(holder.id(), signal);
         assert!(holder.wait().unwrap().success());
         assert!(!runtime.path("fore").exists());
         namespaces.iter().for_each(|namespace| await_that(namespace, || !is_referred_to(namespace)));
@@ -270,10 +271,6 @@ fn inside_an_ordinary_users_lab_none_is_reached() {
 
 fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
-}
-
-fn signal(pid: u32, signal: Signal) {
-    kill_process(Pid::from_raw(pid as i32).unwrap(), signal).unwrap();
 }
 
 /// Whether a link of this process leads to the namespace.

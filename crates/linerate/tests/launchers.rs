@@ -4,8 +4,8 @@ mod clocks;
 mod slurm;
 mod world;
 
-use crate::user::runs::{PROGRAM, await_condition, code, processes, recording, report};
-use rustix::process::{Pid, Signal, kill_process};
+use crate::user::runs::{PROGRAM, agents, await_condition, code, processes, recording, report, signal};
+use rustix::process::Signal;
 use std::process::Command;
 use world::{World, said};
 
@@ -16,10 +16,6 @@ fn await_none() {
 
 fn kill(pid: u32) {
     signal(pid, Signal::KILL);
-}
-
-fn signal(pid: u32, signal: Signal) {
-    kill_process(Pid::from_raw(pid as i32).unwrap(), signal).unwrap();
 }
 
 #[test]
@@ -186,11 +182,6 @@ fn a_stopped_agent_ends_before_there_is_another_one() {
     assert!(matrix["hosts"].as_array().unwrap().iter().all(|host| host["failed"].is_null()), "{matrix:#}");
     assert_eq!(matrix["cells"].as_array().unwrap().len(), 6, "{matrix:#}");
     await_none();
-}
-
-/// The agents of a run.
-fn agents() -> Vec<u32> {
-    processes().into_iter().filter(|(_, role)| role == "agent").map(|(pid, _)| pid).collect()
 }
 
 /// Each row has every pass but what the recording says was lost on the way.

@@ -241,16 +241,17 @@ mod tests {
     fn who_stands_still_is_told_from_who_takes_long() {
         let (ours, _theirs) = UnixStream::pair().unwrap();
         let still = Client::new("a", ours.try_clone().unwrap(), ours).unwrap().attended();
+        let still = still.answering_in(Duration::from_secs(1));
         let mut both = [still, client("b", parked).attended(), client("c", || Ok(3.into())).attended()];
         let asked: Vec<_> = (0..)
             .zip(&mut both)
             .map(|(place, client)| vec![(place, client.begin::<Value>("x", &()).unwrap())])
             .collect();
-        let came = gather_each(&mut both.each_mut(), asked, LIMIT / 3, &|| Ok(()));
+        let came = gather_each(&mut both.each_mut(), asked, LIMIT / 6, &|| Ok(()));
         let told: Vec<String> =
             came.iter().map(|came| came.as_ref().map_or_else(Error::to_string, |_| "came".into())).collect();
-        assert!(told[0].starts_with("a: does not answer any more, for 1"), "{told:?}");
-        assert_eq!(told[1..], ["b: gave no answer for 20 s", "came"]);
+        assert!(told[0].starts_with("a: does not answer any more, for 6 s"), "{told:?}");
+        assert_eq!(told[1..], ["b: gave no answer for 10 s", "came"]);
         // It is not asked again.
         let again = both[0].begin::<Value>("x", &()).unwrap_err();
         assert!(matches!(again, Error::Silent { .. }) && again.exit_code() == 4, "{again}");

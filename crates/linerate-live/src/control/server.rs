@@ -14,22 +14,22 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// After so long without a request the asking side is sent an empty line, which it passes over. Where its host vanished from the
+/// After so long without a request the asking side is sent an empty line, a keepalive, which it passes over. Where its host vanished from the
 /// network, whoever carries the stream there (sshd) has something to send then, learns from its kernel that nobody takes it, and
 /// ends: a stream on which nothing is sent stands for ever.
-const QUIET: Duration = Duration::from_secs(60);
+const KEEPALIVE: Duration = Duration::from_secs(60);
 
 /// Answers requests until the stream ends. Requests under way are left to end with the process.
 pub fn serve<H>(reader: impl BufRead, writer: impl Write + Send + 'static, handle: H) -> Result<()>
 where
     H: Fn(&str, Value) -> Result<Value> + Send + Sync + 'static,
 {
-    serve_heard(QUIET, reader, writer, handle)
+    serve_kept_alive(KEEPALIVE, reader, writer, handle)
 }
 
-/// The same; says so often that it is there where nothing is asked.
-fn serve_heard<H>(
-    quiet: Duration,
+/// The same, with so long between keepalives.
+fn serve_kept_alive<H>(
+    interval: Duration,
     mut reader: impl BufRead,
     writer: impl Write + Send + 'static,
     handle: H,
@@ -44,9 +44,9 @@ where
     let (_serving, served) = channel::<()>();
     let (to, begun) = (writer.clone(), reads.clone());
     // Where there is no room for a thread more, it goes without: nothing that is asked waits for it.
-    let _ = thread::start("presence", move || {
+    let _ = thread::start("keepalive", move || {
         let mut before = 0;
-        while served.recv_timeout(quiet) == Err(RecvTimeoutError::Timeout) {
+        while served.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
             let reads = begun.load(Ordering::Relaxed);
             if let (true, Ok(mut writer)) = (is_waiting(before, reads), to.lock()) {
                 let _ = writer.write_all(b"\n").and_then(|()| writer.flush());
@@ -234,8 +234,9 @@ mod tests {
     fn who_is_asked_nothing_says_that_it_is_there() {
         let (mut ours, theirs) = UnixStream::pair().unwrap();
         let reader = BufReader::new(theirs.try_clone().unwrap());
-        let quiet = Duration::from_millis(20);
-        let serving = std::thread::spawn(move || serve_heard(quiet, reader, theirs, |_, _| Ok(1.into())));
+        let interval = Duration::from_millis(20);
+        let serving =
+            std::thread::spawn(move || serve_kept_alive(interval, reader, theirs, |_, _| Ok(1.into())));
         let mut said = [0; 2];
         ours.read_exact(&mut said).unwrap();
         assert_eq!(said, *b"\n\n");

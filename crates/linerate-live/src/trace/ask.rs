@@ -102,7 +102,7 @@ pub struct SharedPrograms {
 impl SharedPrograms {
     /// Whether an end whose own ones are these sees as much by the others': the kernel is one, and the two are told apart by their
     /// network namespaces.
-    pub fn see_for(&self, own: &SharedPrograms) -> bool {
+    pub fn can_stamp_for(&self, own: &SharedPrograms) -> bool {
         !own.machine.is_empty()
             && (&self.machine, &self.missing) == (&own.machine, &own.missing)
             && self.network != own.network
@@ -274,13 +274,16 @@ mod tests {
             lanes: 7,
         };
         let own = programs("m", 1, &["tcp_probe"]);
-        assert!(programs("m", 2, &["tcp_probe"]).see_for(&own));
+        assert!(programs("m", 2, &["tcp_probe"]).can_stamp_for(&own));
         for others in
             [programs("n", 2, &["tcp_probe"]), programs("m", 1, &["tcp_probe"]), programs("m", 2, &[])]
         {
-            assert!(!others.see_for(&own), "{others:?}");
+            assert!(!others.can_stamp_for(&own), "{others:?}");
         }
-        assert!(!programs("", 2, &[]).see_for(&programs("", 1, &[])), "which kernel it is, is not known");
+        assert!(
+            !programs("", 2, &[]).can_stamp_for(&programs("", 1, &[])),
+            "which kernel it is, is not known"
+        );
     }
 
     #[test]

@@ -110,7 +110,7 @@ impl End {
     pub fn share(&self, others: &SharedPrograms) {
         let Some(tracer) = &self.tracer else { return };
         let mut tracer = tracer.lock().unwrap_or_else(PoisonError::into_inner);
-        if super::shared_programs(&**tracer).is_some_and(|own| others.see_for(&own)) {
+        if super::shared_programs(&**tracer).is_some_and(|own| others.can_stamp_for(&own)) {
             let ids = MapIds { watched: others.watched, lanes: others.lanes };
             if let Ok(beside) = Beside::open(ids, &**tracer) {
                 *tracer = Box::new(beside);

@@ -1,7 +1,9 @@
 //! Whatever is killed, nothing stays: no process, no namespace; and what was measured can be read.
 
-use crate::user::runs::{await_condition, code, command, namespaces, processes, recording, report, warnings};
-use rustix::process::{Pid, Signal, kill_process};
+use crate::user::runs::{
+    await_condition, code, command, namespaces, processes, recording, report, signal, warnings,
+};
+use rustix::process::Signal;
 use std::path::Path;
 use std::process::Child;
 use tempfile::TempDir;
@@ -25,10 +27,6 @@ fn in_pass(number: u32, folder: &Path) -> Child {
         files == 1 && std::fs::read_to_string(recording(folder)).unwrap().lines().any(counts)
     });
     child
-}
-
-fn signal(pid: u32, signal: Signal) {
-    kill_process(Pid::from_raw(pid as i32).unwrap(), signal).unwrap();
 }
 
 /// Kills one of the processes and gives the program's exit code.

@@ -1,9 +1,11 @@
 //! Hosts reached by Debian's sshd: one in each of two namespaces.
 
-use crate::user::runs::{PROGRAM, await_condition, code, entry, recording, report, warnings};
+use crate::user::runs::{
+    PROGRAM, await_condition, await_lines, code, entry, recording, report, signal, warnings,
+};
 use linerate::lab::Lab;
 use linerate::plan::Topology;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -270,11 +272,7 @@ fn run_under_way(fixture: &Fixture) -> Child {
     let out = fixture.folder.path().join("out");
     let what = ["--sizes", "1KiB", "--only", "network.tcp"];
     let run = fixture.command(&fixture.target(1), "3", &what).spawn().unwrap();
-    await_condition("a trial", || {
-        let is_there = std::fs::read_dir(&out).is_ok_and(|mut files| files.next().is_some());
-        let has_trial = |text: String| text.contains(r#""event":"trial""#);
-        is_there && std::fs::read_to_string(recording(&out)).is_ok_and(has_trial)
-    });
+    await_lines(&out, "trial", 1);
     run
 }
 
@@ -285,7 +283,7 @@ fn run_that_lost_its_agent(fixture: &mut Fixture, lost_for_good: bool) -> Child 
     if lost_for_good {
         fixture.daemons.truncate(1);
     }
-    kill_process(Pid::from_raw(agent as i32).unwrap(), Signal::KILL).unwrap();
+    signal(agent, Signal::KILL);
     run
 }
 

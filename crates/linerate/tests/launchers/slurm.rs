@@ -2,7 +2,7 @@
 
 use super::world::{PLAN, said};
 use super::{agents, await_none, has_all_but_what_was_lost, kill};
-use crate::user::runs::{PROGRAM, await_condition, code, recording};
+use crate::user::runs::{PROGRAM, await_lines, code, recording};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -107,7 +107,7 @@ fn parent(pid: u32) -> u32 {
 fn bereft(slurm: &Slurm, words: &[&str], out: &str, whom: fn(u32) -> u32, may_end: bool) {
     let what = ["--only", "network.tcp", "--sizes", "1KiB", "--passes", "2"];
     let mut run = slurm.measuring(words, out, &what).spawn().unwrap();
-    await_trial(out);
+    await_lines(Path::new(out), "trial", 1);
     std::thread::sleep(Duration::from_millis(rand::random_range(0..700)));
     kill(whom(agents()[0]));
     let ended = code(&mut run);
@@ -132,21 +132,11 @@ fn bereft(slurm: &Slurm, words: &[&str], out: &str, whom: fn(u32) -> u32, may_en
     std::fs::remove_dir_all(out).unwrap();
 }
 
-/// Waits until something was measured.
-fn await_trial(out: &str) {
-    await_condition("a trial", || {
-        let has_trial =
-            |path: &Path| std::fs::read_to_string(path).is_ok_and(|text| text.contains(r#""event":"trial""#));
-        let files = std::fs::read_dir(out).into_iter().flatten().flatten();
-        files.into_iter().any(|entry| has_trial(&entry.path()))
-    });
-}
-
 /// An allocation that ends in mid-run.
 fn cancelled(slurm: &Slurm, out: &str) {
     let what = ["--only", "network.tcp", "--sizes", "1KiB", "--passes", "50"];
     let mut run = slurm.measuring(&[], out, &what).spawn().unwrap();
-    await_trial(out);
+    await_lines(Path::new(out), "trial", 1);
     let job = slurm.on_head(&["squeue", "-h", "-o", "%i"]).output().unwrap().stdout;
     let job = String::from_utf8(job).unwrap();
     assert!(slurm.on_head(&["scancel", job.trim()]).status().unwrap().success(), "{job}");

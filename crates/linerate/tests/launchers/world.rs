@@ -1,6 +1,6 @@
 //! A lab whose hosts can be entered by a command, as a launcher's remote shell enters them.
 
-use crate::user::runs::{PROGRAM, await_condition, recording};
+use crate::user::runs::{PROGRAM, await_lines};
 use linerate::lab::Lab;
 use linerate::plan::Topology;
 use std::os::unix::fs::PermissionsExt;
@@ -105,12 +105,7 @@ impl World {
 
     /// Waits until something was measured.
     pub fn await_trial(&self) {
-        let out = self.out();
-        await_condition("a trial", || {
-            let is_there = std::fs::read_dir(&out).is_ok_and(|mut files| files.next().is_some());
-            let has_trial = |text: String| text.contains(r#""event":"trial""#);
-            is_there && std::fs::read_to_string(recording(&out)).is_ok_and(has_trial)
-        });
+        await_lines(&self.out(), "trial", 1);
     }
 }
 

@@ -1,32 +1,12 @@
 //! Agents that are stopped in mid-run: of many hosts they get new ones and all is measured, of two the run ends.
 
 use super::matrix_of;
-use crate::user::runs::{PROGRAM, await_condition, code, processes, recording, report};
-use rustix::process::{Pid, Signal, kill_process};
+use crate::user::runs::{PROGRAM, agents, await_lines, code, processes, recording, report, signal};
+use rustix::process::Signal;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
-
-/// The agents of the run, those that were started first before the others.
-fn agents() -> Vec<u32> {
-    processes().into_iter().filter(|(_, role)| role == "agent").map(|(pid, _)| pid).collect()
-}
-
-fn stop(pid: u32) {
-    kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), Signal::STOP).unwrap();
-}
-
-/// Waits until so many lines of a kind are on record.
-fn await_lines(folder: &Path, kind: &str, count: usize) {
-    let mark = format!(r#""event":"{kind}""#);
-    await_condition(kind, || {
-        let paths = std::fs::read_dir(folder).unwrap().flatten().map(|file| file.path());
-        let mut recordings = paths.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
-        recordings
-            .any(|path| std::fs::read_to_string(path).is_ok_and(|text| text.matches(&mark).count() >= count))
-    });
-}
 
 fn lines(folder: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(recording(folder)).unwrap();
@@ -41,7 +21,7 @@ fn hosts_that_hang_before_the_first_round_are_measured() {
     let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     await_lines(folder.path(), "host", 6);
     let stopped = [agents()[1], agents()[4]];
-    stopped.into_iter().for_each(stop);
+    stopped.into_iter().for_each(|agent| signal(agent, Signal::STOP));
     assert_eq!(code(&mut run), Some(0), "nobody is named");
     let lines = lines(folder.path());
     let fallen: Vec<&Value> = lines.iter().filter(|line| line["process"] == true).collect();
@@ -67,7 +47,7 @@ fn of_two_hosts_one_that_hangs_ends_the_run() {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let run = command.spawn().unwrap();
     await_lines(folder.path(), "trial", 1);
-    stop(agents()[1]);
+    signal(agents()[1], Signal::STOP);
     let output = run.wait_with_output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(4), "{text}");

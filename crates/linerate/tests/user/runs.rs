@@ -1,6 +1,7 @@
 //! Starting the program and reading what it says.
 
 use super::ranks::has_variable;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -99,6 +100,22 @@ pub fn await_condition(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
+/// Waits until the recording in a folder, which need not be there yet, has so many lines of a kind.
+pub fn await_lines(folder: &Path, kind: &str, count: usize) {
+    let mark = format!(r#""event":"{kind}""#);
+    await_condition(kind, || {
+        let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut recordings = files.filter(|path| path.extension().is_some_and(|end| end == "jsonl"));
+        recordings
+            .any(|path| std::fs::read_to_string(path).is_ok_and(|text| text.matches(&mark).count() >= count))
+    });
+}
+
+/// Sends a signal to a process.
+pub fn signal(pid: u32, signal: Signal) {
+    kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), signal).unwrap();
+}
+
 /// Every process that this test has started, also one that has lost its parent: the runner of the tests tells each by a
 /// variable what it is, and whatever it starts inherits that. Without the runner it is every process.
 fn own() -> impl Iterator<Item = u32> {
@@ -121,6 +138,11 @@ pub fn processes() -> Vec<(u32, String)> {
             Some((pid, String::from_utf8_lossy(words.get(1)?).into_owned()))
         })
         .collect()
+}
+
+/// The agents among them, those that were started first before the others.
+pub fn agents() -> Vec<u32> {
+    processes().into_iter().filter(|(_, role)| role == "agent").map(|(pid, _)| pid).collect()
 }
 
 /// Every network namespace that a process of this test is in.

@@ -12,7 +12,7 @@ use std::time::Duration;
 const BYTES: usize = 50_000;
 
 #[track_caller]
-fn done(program: &str, words: &str) {
+pub(super) fn done(program: &str, words: &str) {
     let status = Command::new(program).args(words.split(' ')).status().unwrap();
     assert!(status.success(), "{program} {words}");
 }

@@ -1,18 +1,13 @@
 //! Two hosts of one kernel are stamped by the programs of one of them.
 
+use super::devices::done;
 use super::{Beside, MapIds, Point, Stamp, Stamping, Tracer, Ways, may_not, watched_at};
 use crate::{namespace, thread};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::Command;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 const EXCHANGES: usize = 3;
-
-#[track_caller]
-fn done(words: &str) {
-    assert!(Command::new("ip").args(words.split(' ')).status().unwrap().success(), "ip {words}");
-}
 
 /// The end that answers, and stamps by the other one's programs; of the second exchange nothing is stamped here. With its socket: the
 /// end of a connection would make the other one ready.
@@ -20,8 +15,8 @@ fn answers(tell: &Sender<String>, maps: &Receiver<Option<MapIds>>) -> (Vec<Stamp
     namespace::become_another_host().unwrap();
     tell.send(format!("/proc/{}/task/{}/ns/net", std::process::id(), thread::current().number())).unwrap();
     maps.recv().unwrap();
-    done("addr add 10.9.8.2/24 dev vb");
-    done("link set vb up");
+    done("ip", "addr add 10.9.8.2/24 dev vb");
+    done("ip", "link set vb up");
     let listener = TcpListener::bind("10.9.8.2:0").unwrap();
     tell.send(listener.local_addr().unwrap().to_string()).unwrap();
     let (mut socket, _) = listener.accept().unwrap();
@@ -61,10 +56,10 @@ fn both_ends_are_stamped_by_the_programs_of_one() {
     let other = std::thread::spawn(move || answers(&tell, &maps));
     let own = std::thread::spawn(move || {
         namespace::become_another_host().unwrap();
-        done("link add va type veth peer name vb");
-        done(&format!("link set vb netns {}", told.recv().unwrap()));
-        done("addr add 10.9.8.1/24 dev va");
-        done("link set va up");
+        done("ip", "link add va type veth peer name vb");
+        done("ip", &format!("link set vb netns {}", told.recv().unwrap()));
+        done("ip", "addr add 10.9.8.1/24 dev va");
+        done("ip", "link set va up");
         share.send(None).unwrap();
         let mut socket = TcpStream::connect(told.recv().unwrap()).unwrap();
         socket.set_nodelay(true).unwrap();
