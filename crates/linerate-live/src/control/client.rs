@@ -149,7 +149,7 @@ impl Client {
     }
 
     /// Whether a call is answered, waiting so long for it at most, and whether something came of it. The answer stays until
-    /// the call is [finished](Client::finish) or [gathered](gather).
+    /// the call is [finished](Client::finish) or [gathered](super::gather).
     pub fn is_answered<T>(&mut self, call: &Call<T>, longest: Duration) -> Option<bool> {
         let answered = self.await_answer(call.0, longest)?;
         Some(answered.is_ok() && self.early.get(&call.0).is_some_and(|answer| answer.error.is_none()))

@@ -117,7 +117,7 @@ pub struct Joined {
 }
 
 /// Close sessions.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CloseRequest {
     /// Their names; none for all.
     pub sessions: Option<Vec<String>>,

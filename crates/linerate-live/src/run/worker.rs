@@ -51,10 +51,25 @@ pub fn main(home: &str, secret: &str) -> Result<()> {
 struct Worker {
     pending: Mutex<HashMap<String, Box<dyn Pending>>>,
     open: Mutex<HashMap<String, Box<dyn Session>>>,
-    /// What those that meet their other end, or are in a trial, may wait on.
-    busy: Mutex<HashMap<String, Vec<OwnedFd>>>,
+    busy: Mutex<Busy>,
     /// Told when one of them is back.
     idle: Condvar,
+}
+
+/// The sessions that meet their other end, or are in a trial.
+#[derive(Default)]
+struct Busy {
+    /// What each may wait on.
+    waits: HashMap<String, Vec<OwnedFd>>,
+    /// Those that are to be closed: whoever comes to wait from now on is told so at once. The threads of two requests begin
+    /// in any order, so one that is let go may not have begun.
+    closing: Vec<CloseRequest>,
+}
+
+impl Busy {
+    fn is_closing(&self, session: &String) -> bool {
+        self.closing.iter().any(|request| !request.spares(session))
+    }
 }
 
 impl Worker {
@@ -97,7 +112,13 @@ impl Worker {
         lock(&self.pending)?.retain(|name, _| request.spares(name));
         // Sessions in a trial come back to the table.
         self.let_go(request)?;
-        let in_trial = |busy: &mut HashMap<_, _>| busy.keys().any(|name: &String| !request.spares(name));
+        let closed = self.close_idle(request);
+        lock(&self.busy)?.closing.retain(|other| other != request);
+        closed
+    }
+
+    fn close_idle(&self, request: &CloseRequest) -> Result<()> {
+        let in_trial = |busy: &mut Busy| busy.waits.keys().any(|name| !request.spares(name));
         drop(self.idle.wait_timeout_while(lock(&self.busy)?, CLOSING, in_trial));
         let closed: Vec<_> = lock(&self.open)?.extract_if(|name, _| !request.spares(name)).collect();
         // All at once: one may wait for its other end, which another worker lets go in an order of its own.
@@ -106,15 +127,19 @@ impl Worker {
     }
 
     /// Notes what a session may wait on from now on.
-    fn waits(&self, session: &str, on: Vec<BorrowedFd<'_>>) -> Result<()> {
+    fn waits(&self, session: &String, on: Vec<BorrowedFd<'_>>) -> Result<()> {
         let own = on.into_iter().filter_map(|fd| fd.try_clone_to_owned().ok()).collect();
-        lock(&self.busy)?.insert(session.into(), own);
+        let mut busy = lock(&self.busy)?;
+        if busy.is_closing(session) {
+            return Err(Error::hung_up("this end", "is being closed"));
+        }
+        busy.waits.insert(session.clone(), own);
         Ok(())
     }
 
     fn is_back<'s>(&self, sessions: impl IntoIterator<Item = &'s String>) -> Result<()> {
         let mut busy = lock(&self.busy)?;
-        sessions.into_iter().for_each(|session| drop(busy.remove(session)));
+        sessions.into_iter().for_each(|session| drop(busy.waits.remove(session)));
         self.idle.notify_all();
         Ok(())
     }
@@ -122,9 +147,10 @@ impl Worker {
     /// Ends what these sessions wait for. Where one end has failed the other one may still wait: a sender does for a window
     /// that never opens.
     fn let_go(&self, request: &CloseRequest) -> Result<()> {
-        let busy = lock(&self.busy)?;
-        let waiting = busy.iter().filter(|(name, _)| !request.spares(name)).flat_map(|(_, all)| all);
+        let mut busy = lock(&self.busy)?;
+        let waiting = busy.waits.iter().filter(|(name, _)| !request.spares(name)).flat_map(|(_, all)| all);
         waiting.for_each(socket::shut_down);
+        busy.closing.push(request.clone());
         Ok(())
     }
 
@@ -340,6 +366,7 @@ fn unknown(session: &str) -> Error {
 mod tests {
     use super::*;
     use crate::record::decode_histogram;
+    use crate::transport::Spec;
 
     /// Two flows, whose first two slices find caches and are slow.
     #[test]
@@ -355,5 +382,24 @@ mod tests {
         // Slices of a stream stay as they are, and who reads them knows how many are warm-up.
         let stream = block_answer(Does::Receives, &block, &[&one]).unwrap();
         assert_eq!((stream.histogram, &stream.flows[0].slices_ns), (None, &one.flow.slices_ns));
+    }
+    /// Of two requests that come together the later one may begin first.
+    #[test]
+    fn who_joins_what_is_let_go_is_told_at_once() {
+        let (worker, session) = (Worker::default(), "tcp".to_owned());
+        let offer = |patience_ms| {
+            let spec =
+                Spec { transport: "tcp".into(), flows: 1, passive: true, patience_ms, ..Spec::default() };
+            let other = worker.offer(OfferRequest { worker: 0, session: session.clone(), spec }).unwrap();
+            JoinRequest { worker: 0, session: session.clone(), other }
+        };
+        let join = |patience_ms| worker.join(&offer(patience_ms)).unwrap_err().to_string();
+        let all = CloseRequest { sessions: None };
+        worker.let_go(&all).unwrap();
+        assert_eq!(join(PATIENCE_NS / 1_000_000), "this end: is being closed");
+        worker.close(&all).unwrap();
+        // Once it is closed it may be opened anew, and waits for its other end.
+        let late = join(1);
+        assert!(!late.contains("closed"), "{late}");
     }
 }
