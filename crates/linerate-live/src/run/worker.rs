@@ -383,23 +383,19 @@ mod tests {
         let stream = block_answer(Does::Receives, &block, &[&one]).unwrap();
         assert_eq!((stream.histogram, &stream.flows[0].slices_ns), (None, &one.flow.slices_ns));
     }
+
     /// Of two requests that come together the later one may begin first.
     #[test]
     fn who_joins_what_is_let_go_is_told_at_once() {
-        let (worker, session) = (Worker::default(), "tcp".to_owned());
-        let offer = |patience_ms| {
-            let spec =
-                Spec { transport: "tcp".into(), flows: 1, passive: true, patience_ms, ..Spec::default() };
-            let other = worker.offer(OfferRequest { worker: 0, session: session.clone(), spec }).unwrap();
-            JoinRequest { worker: 0, session: session.clone(), other }
-        };
-        let join = |patience_ms| worker.join(&offer(patience_ms)).unwrap_err().to_string();
+        let (worker, session) = (Worker::default(), String::from("tcp"));
+        let spec =
+            Spec { transport: "tcp".into(), flows: 1, passive: true, patience_ms: 10_000, ..Spec::default() };
+        let other = worker.offer(OfferRequest { worker: 0, session: session.clone(), spec }).unwrap();
         let all = CloseRequest { sessions: None };
         worker.let_go(&all).unwrap();
-        assert_eq!(join(PATIENCE_NS / 1_000_000), "this end: is being closed");
+        let joined = worker.join(&JoinRequest { worker: 0, session: session.clone(), other });
+        assert_eq!(joined.unwrap_err().to_string(), "this end: is being closed");
         worker.close(&all).unwrap();
-        // Once it is closed it may be opened anew, and waits for its other end.
-        let late = join(1);
-        assert!(!late.contains("closed"), "{late}");
+        assert!(worker.waits(&session, Vec::new()).is_ok(), "closed, it may be opened anew");
     }
 }
