@@ -358,6 +358,48 @@ fn an_agent_whose_controller_vanished_ends() {
     }
 }
 
+/// How a shell loses the disk of its home `$0`: what was there is gone, and nothing can be put there.
+const LOSES_DISK: &str = "umount -l \"$0\" && mount -t tmpfs -o ro tmpfs \"$0\"";
+
+/// What measures is in memory and goes on without it; an agent that ends then cannot be started again there.
+#[test]
+#[ignore = "a host that does not come back is waited for: ./test --long"]
+fn a_host_that_loses_its_disk_is_measured_until_its_agent_ends() {
+    let fixture = Fixture::new(4);
+    let (folder, port) = (fixture.folder.path(), PORT + 20);
+    let home = folder.join("home");
+    let sshd = sshd_with(&fixture.lab, 2, folder, port, Some((&home, "mount -t tmpfs tmpfs \"$0\"")));
+    let own = format!("ssh://root@{}:{port}", fixture.lab.hosts()[2].address);
+    let target = [fixture.target(0), fixture.target(1), own, fixture.target(3)].join(",");
+    let out = folder.join("out");
+    let mut command = fixture.lab.hosts()[0].command(PROGRAM);
+    command.args(["matrix", &target, "--quiet", "--no-page", "--trial", "300ms", "--ssh", &fixture.ssh]);
+    // Without a folder of its own the program's copy goes to another one.
+    command.args(["--remote-dir", &format!("c={}", home.display())]);
+    command.arg("--output").arg(&out).env("LINERATE_STATE", folder.join("state"));
+    let run = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    await_lines(&out, "trial", 1);
+    let agent = agent_of(&sshd).expect("an agent under sshd").to_string();
+    let mut lose = Command::new("nsenter");
+    lose.args(["-t", &agent, "-m", "sh", "-c", LOSES_DISK]).arg(&home);
+    assert!(lose.status().unwrap().success());
+    let trials = || std::fs::read_to_string(recording(&out)).unwrap().matches(r#""event":"trial""#).count();
+    let before = trials();
+    await_lines(&out, "trial", before + 6);
+    signal(agent.parse().unwrap(), Signal::KILL);
+    let output = run.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(11), "three hosts are too few to name one: {text}");
+    let matrix = report(&recording(&out))["matrix"].clone();
+    let failed: Vec<Option<&str>> =
+        matrix["hosts"].as_array().unwrap().iter().map(|host| host["failed"].as_str()).collect();
+    assert_eq!(failed.iter().map(Option::is_some).collect::<Vec<_>>(), [false, false, true, false]);
+    let why = failed[2].unwrap();
+    assert!(why.contains("it does not come back: ") && why.contains("read-only file system"), "{why}");
+    let between = |cell: &&serde_json::Value| cell["from"] != "c" && cell["to"] != "c";
+    assert_eq!(matrix["cells"].as_array().unwrap().iter().filter(between).count(), 6, "{matrix:#}");
+}
+
 #[test]
 #[ignore = "takes half a minute: ./test --long"]
 fn the_suite_of_sockets_is_drawn_over_ssh() {
