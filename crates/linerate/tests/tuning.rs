@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// How many searches are killed, in a usual run and where it is said.
@@ -329,6 +329,37 @@ fn a_search_that_is_killed_leaves_its_hosts_as_they_were() {
         }
         assert_eq!(settings(&fixture), before, "kill {kill}");
     }
+}
+
+/// How a shell at a host waits until a search changes one of its settings, and lets nothing in from then on.
+const CUTS_OFF: &str = "all() { cat /proc/sys/net/ipv4/tcp_*mem /proc/sys/net/ipv4/tcp_slow_start_after_idle \
+     /proc/sys/net/ipv4/tcp_no_metrics_save /proc/sys/net/ipv4/tcp_mtu_probing; }; was=$(all); \
+     while test \"$(all)\" = \"$was\"; do :; done; \
+     nft 'add table inet away; add chain inet away in { type filter hook input priority 0; policy drop; }'";
+
+/// It hears nothing of its controller, and nobody tells it to.
+#[test]
+#[ignore = "a controller is waited for, half a minute: ./test --long"]
+fn a_host_whose_path_is_lost_puts_back_by_itself() {
+    let fixture = Fixture::new(2);
+    let at_b = |program: &str, arguments: &[&str]| {
+        let mut command = fixture.lab.hosts()[1].command(program);
+        assert!(command.args(arguments).status().unwrap().success(), "{program} {arguments:?}");
+    };
+    let before = settings(&fixture)[1].clone();
+    let mut search = search(&fixture);
+    at_b("timeout", &["60", "sh", "-c", CUTS_OFF]);
+    std::thread::sleep(Duration::from_secs(10));
+    assert_ne!(settings(&fixture)[1], before, "its controller may come back");
+    let cut_off = Instant::now();
+    while settings(&fixture)[1] != before {
+        assert!(cut_off.elapsed() < Duration::from_secs(60), "they are left as the search made them");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    search.kill().unwrap();
+    search.wait().unwrap();
+    at_b("nft", &["delete table inet away"]);
+    await_condition("the agents to be gone", || agents(&fixture).is_empty());
 }
 
 /// A search of what hosts may change, from host a to host b.
