@@ -4,6 +4,7 @@
 use super::{Told, each, file, files, folder, near, told, tool};
 use linerate::vocabulary::{Does, Quantity, Statistic};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::Command;
 
@@ -106,6 +107,24 @@ fn several_documents_are_several_recordings() {
                 .doubts("run 1 of 2 in its file is left out: iperf3 measured nothing: the server is busy")
     );
     assert!(runs[0].original.contains("busy"));
+}
+
+/// As `jq -s` writes them, and a script in one line.
+#[test]
+fn documents_in_an_array_are_several_recordings() {
+    let mut tools = BTreeSet::new();
+    for (name, bytes) in files() {
+        let Ok(document) = serde_json::from_slice::<Value>(&bytes) else { continue };
+        let Ok(alone) = each(&bytes, None) else { continue };
+        let text = String::from_utf8(bytes).unwrap();
+        for array in [format!("[{text},{text}]"), json!([document, document]).to_string()] {
+            let runs = each(array.as_bytes(), None).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
+            assert_eq!(runs.len(), 2 * alone.len(), "{name}");
+            assert_eq!(runs[1].rows.len(), alone[0].rows.len(), "{name}");
+        }
+        tools.insert(tool(&name).to_owned());
+    }
+    assert_eq!(tools.iter().collect::<Vec<_>>(), ["iperf3", "pscheduler"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 mod text;
 
 use super::failed::again;
-use super::json::{Document, Node, documents, starts};
+use super::json::{self, Document, Node, documents, starts};
 use super::row::{Shared, row};
 use super::{Draft, Read, Run, head, refuse};
 use crate::record::Imported;
@@ -27,7 +27,7 @@ const EVENT: &str = "{\"event\"";
 fn is_json(text: &str) -> bool {
     let has = |part: &str| text.contains(part);
     let has_end = has("\"end\"") && (has("\"bits_per_second\"") || has("\"iperf "));
-    text.lines().any(|line| line.trim_start().starts_with('{')) && has("\"start\"") && (has_end || has(EVENT))
+    text.lines().any(json::begins) && has("\"start\"") && (has_end || has(EVENT))
 }
 
 pub(super) fn recognises(text: &str) -> bool {
@@ -69,7 +69,7 @@ fn named(text: &str) -> Option<&str> {
 }
 
 pub(super) fn read(run: &Run) -> Read<Draft> {
-    if !is_json(run.text) && !run.text.trim_start().starts_with('{') {
+    if !is_json(run.text) && !json::begins(run.text) {
         return text::read(run);
     }
     let mut draft = Draft::default();

@@ -34,6 +34,16 @@ pub(super) fn starts(text: &str) -> Vec<usize> {
     scan::spans(text).into_iter().map(|span| span.from).collect()
 }
 
+/// Whether a document begins here, behind what may stand before it.
+pub(super) fn begins(text: &str) -> bool {
+    text.trim_start_matches(scan::is_between).starts_with('{')
+}
+
+/// Whether nothing but that stands here.
+pub(super) fn is_between(text: &str) -> bool {
+    text.chars().all(scan::is_between)
+}
+
 /// Where documents begin and end, and whether their end is there.
 pub(super) fn places(text: &str) -> Vec<(usize, usize, bool)> {
     scan::spans(text).into_iter().map(|span| (span.from, span.to, span.is_closed)).collect()
@@ -120,10 +130,7 @@ fn around(run: &Run, spans: &[scan::Span], draft: &mut Draft) {
     let mut outside = Vec::new();
     for (from, to) in begins.zip(ends) {
         let lines = (count.line(from)..).zip(run.text[from..to].lines());
-        // What holds several documents together in an array is no text.
-        outside.extend(
-            lines.filter(|(_, text)| !text.trim_matches(['[', ']', ',', ' ', '\t', '\r']).is_empty()),
-        );
+        outside.extend(lines.filter(|(_, text)| !is_between(text)));
     }
     outside.iter().for_each(|(line, text)| draft.unread(format!("line {line}"), text.trim()));
     match outside.as_slice() {

@@ -158,8 +158,8 @@ fn pieces(text: &str) -> impl Iterator<Item = (usize, &str)> {
         if line <= from {
             line = from + text[from..].find('\n').map_or(text.len() - from, |line| line + 1);
         }
-        // A mark of a launcher's may have left blanks before a document.
-        let is_next = |begin: usize| begin < line && text[from..begin].trim().is_empty();
+        // A mark of a launcher's may have left blanks before a document, and an array holds several.
+        let is_next = |begin: usize| begin < line && json::is_between(&text[from..begin]);
         // One that breaks off is known by all that follows, which may be of another tool.
         let (begin, end, next) = match spans.next_if(|(begin, ..)| is_next(*begin)) {
             Some((begin, end, is_closed)) => (begin, end, if is_closed { end } else { line }),

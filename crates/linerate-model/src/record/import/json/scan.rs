@@ -30,12 +30,17 @@ pub(crate) fn spans(text: &str) -> Vec<Span> {
     spans
 }
 
-/// The next `{` that only blanks are before, in its line or since the last document.
+/// What may stand before a document, in its line: blanks, and what holds several together in an array.
+pub(crate) fn is_between(char: char) -> bool {
+    char.is_whitespace() || "[,]".contains(char)
+}
+
+/// The next `{` that only such are before, in its line or since the last document.
 fn begin(text: &str, at: usize) -> Option<usize> {
     let mut line = at;
     while line < text.len() {
         let rest = &text[line..];
-        let blank = rest.len() - rest.trim_start().len();
+        let blank = rest.len() - rest.trim_start_matches(is_between).len();
         if rest[blank..].starts_with('{') {
             return Some(line + blank);
         }
