@@ -127,6 +127,21 @@ fn documents_in_an_array_are_several_recordings() {
     assert_eq!(tools.iter().collect::<Vec<_>>(), ["iperf3", "pscheduler"]);
 }
 
+/// Some script's own JSON around them: they are taken out as the hint says.
+#[test]
+fn what_is_deeper_in_a_document_is_taken_out_by_jq() {
+    let wrapped = json!({"date": "today", "results": [{"of": 1, "got": run()}, {"of": 2, "got": run()}]});
+    let refusal = told(wrapped.to_string().as_bytes(), None).err().unwrap();
+    assert_eq!(refusal.what, "what iperf3 wrote is deeper in its JSON");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&file, wrapped.to_string()).unwrap();
+    let line = refusal.hint.split_once(": ").unwrap().1.split(" | linerate").next().unwrap();
+    let line = line.replace("FILE", file.path().to_str().unwrap());
+    let output = Command::new("sh").args(["-c", &line]).output().unwrap();
+    let runs = each(&output.stdout, None).unwrap();
+    assert!(runs.len() == 2 && rate(&runs[1]) == rate(&told(&self::file("iperf3-tcp.json"), None).unwrap()));
+}
+
 #[test]
 fn nan_in_json_is_no_value() {
     let text = String::from_utf8(file("iperf3-udp.json")).unwrap();

@@ -39,6 +39,16 @@ pub(super) fn begins(line: &str) -> bool {
     text::recognises(line)
 }
 
+/// How its documents are taken out of another one.
+const WRAPPED: &str =
+    "take that out on the way: jq -c '.. | objects | select(.start.version?)' FILE | linerate import -";
+
+/// Whether the document that a text begins with has one of its own in it.
+fn is_wrapped(text: &str) -> bool {
+    let begins = |rest: &str| rest.trim_start_matches([':', ' ', '\t', '\r', '\n']).starts_with('{');
+    text.split("\"start\"").skip(1).any(begins) && text.contains("\"version\"")
+}
+
 /// A document is a run, and so are the events from one start to the next.
 pub(super) fn runs(text: &str) -> Vec<usize> {
     if !is_json(text) {
@@ -75,6 +85,9 @@ pub(super) fn read(run: &Run) -> Read<Draft> {
     let mut draft = Draft::default();
     let document = Document::new(whole(documents(run, &mut draft)?, &mut draft));
     let root = document.root();
+    if root.at("start").is_none() && is_wrapped(run.text) {
+        return refuse("what iperf3 wrote is deeper in its JSON", WRAPPED);
+    }
     let error = root.text("error");
     let shared = read_shared(&root, &mut draft);
     if let Some(end) = root.at("end") {
