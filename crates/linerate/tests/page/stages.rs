@@ -14,7 +14,7 @@ filter = "bytes.make"
 id = "pass"
 filter = "bytes.pass"
 copies = 2
-slow = "2ms"
+slow = "20ms"
 [[stage]]
 id = "check"
 filter = "bytes.check"
@@ -29,7 +29,7 @@ id = "units"
 rung = "network.tcp"
 pattern = "pipeline"
 sizes = "16KiB"
-trial = "100ms"
+trial = "200ms"
 [case.vary]
 "pipeline.units" = ["one-by-one"]
 "pipeline.update" = ["64KiB"]
