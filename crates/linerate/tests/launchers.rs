@@ -4,7 +4,9 @@ mod clocks;
 mod slurm;
 mod world;
 
-use crate::user::runs::{PROGRAM, agents, await_condition, code, processes, recording, report, signal};
+use crate::user::runs::{
+    PROGRAM, agents, await_condition, code, failed_hosts, processes, recording, report, signal,
+};
 use rustix::process::Signal;
 use std::process::Command;
 use world::{World, said};
@@ -51,8 +53,7 @@ fn a_matrix_goes_on_without_who_does_not_call() {
     let output = world.command(&arguments).arg("--output").arg(&out).output().unwrap();
     assert_eq!(output.status.code(), Some(11), "{}", said(&output));
     let matrix = report(&recording(&out))["matrix"].clone();
-    let failed: Vec<Option<&str>> =
-        matrix["hosts"].as_array().unwrap().iter().map(|host| host["failed"].as_str()).collect();
+    let failed = failed_hosts(&matrix);
     assert_eq!(failed.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true, false, false]);
     assert!(failed[1].unwrap().contains("no host is called gone"), "{failed:?}");
     assert_eq!(matrix["cells"].as_array().unwrap().len(), 6, "{matrix:#}");
@@ -236,8 +237,7 @@ fn a_host_that_does_not_come_back_is_a_line() {
     kill(agents().into_iter().find(is_of_h1).expect("an agent of h1"));
     assert_eq!(code(&mut run), Some(11));
     let matrix = report(&recording(&out))["matrix"].clone();
-    let failed: Vec<Option<&str>> =
-        matrix["hosts"].as_array().unwrap().iter().map(|host| host["failed"].as_str()).collect();
+    let failed = failed_hosts(&matrix);
     assert_eq!(failed.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true, false, false]);
     assert!(failed[1].unwrap().contains("it does not come back: "), "{failed:?}");
     await_none();

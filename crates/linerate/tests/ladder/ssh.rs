@@ -1,7 +1,7 @@
 //! Hosts reached by Debian's sshd: one in each of two namespaces.
 
 use crate::user::runs::{
-    PROGRAM, await_condition, await_lines, code, entry, recording, report, signal, warnings,
+    PROGRAM, await_condition, await_lines, code, entry, failed_hosts, recording, report, signal, warnings,
 };
 use linerate::lab::Lab;
 use linerate::plan::Topology;
@@ -391,8 +391,7 @@ fn a_host_that_loses_its_disk_is_measured_until_its_agent_ends() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(11), "three hosts are too few to name one: {text}");
     let matrix = report(&recording(&out))["matrix"].clone();
-    let failed: Vec<Option<&str>> =
-        matrix["hosts"].as_array().unwrap().iter().map(|host| host["failed"].as_str()).collect();
+    let failed = failed_hosts(&matrix);
     assert_eq!(failed.iter().map(Option::is_some).collect::<Vec<_>>(), [false, false, true, false]);
     let why = failed[2].unwrap();
     assert!(why.contains("it does not come back: ") && why.contains("read-only file system"), "{why}");

@@ -91,6 +91,11 @@ pub fn warnings(report: &Value) -> Vec<String> {
     of(report).into_iter().chain(ladder.iter().flat_map(of)).collect()
 }
 
+/// Why each host of a matrix failed; none where it did not.
+pub fn failed_hosts(matrix: &Value) -> Vec<Option<&str>> {
+    matrix["hosts"].as_array().unwrap().iter().map(|host| host["failed"].as_str()).collect()
+}
+
 /// Waits until `condition` holds.
 pub fn await_condition(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + LIMIT;
