@@ -132,7 +132,9 @@ impl Simulation {
         let cause_ns = self.machine.cause_ns(&self.plan, &step.case, block.message_bytes);
         let window_ns = self.machine.window_ns(&self.plan, &step.case, block.message_bytes);
         let alone_ns = self.machine.message_ns(&step.case, block.message_bytes);
-        let message_ns = alone_ns.max(window_ns) + fault_ns + cause_ns;
+        let working_ns = self.machine.working_ns(&self.plan, &step.case, block.message_bytes);
+        // What holds the path back leaves its ends time to work.
+        let message_ns = (alone_ns + cause_ns).max(working_ns).max(window_ns + cause_ns) + fault_ns;
         let slice_ns = message_ns * block.messages as f64 * draw.factor;
         let mut records = Vec::with_capacity(step.roles.len());
         for role in &step.roles {

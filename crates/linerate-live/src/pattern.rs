@@ -61,6 +61,10 @@ pub trait Link {
     fn account(&mut self, _kernel: &mut Kernel) -> io::Result<()> {
         Ok(())
     }
+    /// How much of what was pushed is not known to have arrived; 0 where that cannot be told.
+    fn outstanding(&self) -> io::Result<u64> {
+        Ok(0)
+    }
     /// The block failed: what else goes over this connection need not wait any longer.
     fn give_up(&mut self) {}
     /// Sends the first part of `bytes`, waiting until at least one byte went; says how many did.

@@ -62,7 +62,7 @@ pub use pair::{Pair, host_name, host_number};
 pub use port::PortRate;
 pub use ports::{NoPorts, PortRange};
 pub use profile::{PROFILES, Profile, Shipped};
-pub use search::experiments;
+pub use search::{experiments, hindrances};
 pub use setting::{Placement, Setting, SettingError};
 pub use setting::{is_prefix, rungs_and_groups, said_twice};
 pub use shape::Shape;

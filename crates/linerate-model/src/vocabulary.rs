@@ -11,6 +11,7 @@ mod engine;
 mod explanation;
 mod fault;
 mod filter;
+mod hindrance;
 mod host_knob;
 mod knob;
 mod lab_key;
@@ -47,6 +48,7 @@ pub use engine::{Engine, STREAM_ENGINES};
 pub use explanation::{Explanation, KINDS, Kind, explanations};
 pub use fault::{FAULTS, FaultEntry, FaultKind, FaultSite};
 pub use filter::{FILTER_KINDS, FilterKind, NFT_LIST};
+pub use hindrance::{HINDRANCES, Hindrance};
 pub use host_knob::{
     AdapterField, AdapterNumbers, AdapterPlace, CpuPlace, HOST_KNOBS, HostKnob, HostPlace, KeptIn, KeptLine,
     LINK_MTU, LINK_OFFLOAD, SysctlValue,

@@ -9,6 +9,7 @@ mod netem;
 mod qdisc;
 mod route;
 mod sockets;
+mod tunnel;
 
 pub use link::{Counters, Link, Port};
 pub use netem::{Netem, NetemLoss, netem_probability};

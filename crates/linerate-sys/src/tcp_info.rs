@@ -33,6 +33,16 @@ pub fn tcp_info_into(fd: impl AsFd, bytes: &mut [u8]) -> Result<usize> {
     }
 }
 
+/// Bytes that were sent and are not acknowledged, or wait to be sent (`SIOCOUTQ`, tcp(7)).
+pub fn outstanding(fd: impl AsFd) -> Result<u64> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: this request writes an int, to `bytes`, which lives through the call.
+    match unsafe { libc::ioctl(fd.as_fd().as_raw_fd(), libc::TIOCOUTQ, &mut bytes) } {
+        0 => Ok(u64::try_from(bytes).unwrap_or(0)),
+        _ => Err(Error::last("ioctl(SIOCOUTQ)", "socket")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,5 +62,18 @@ mod tests {
     fn a_socket_of_another_kind_is_an_error() {
         let error = tcp_info(UdpSocket::bind("127.0.0.1:0").unwrap()).unwrap_err();
         assert!(error.to_string().contains("TCP_INFO"), "{error}");
+    }
+
+    #[test]
+    fn what_nobody_has_read_is_acknowledged_all_the_same() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut near = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let _far = listener.accept().unwrap();
+        assert_eq!(outstanding(&near).unwrap(), 0);
+        near.set_nonblocking(true).unwrap();
+        while std::io::Write::write(&mut near, &[0; 1 << 16]).is_ok() {}
+        // The other end's buffer is full by now.
+        assert!(outstanding(&near).unwrap() > 0);
+        assert!(outstanding(std::fs::File::open("/dev/null").unwrap()).is_err());
     }
 }

@@ -146,6 +146,7 @@ const FAULTS: &[Planted] = &[
     },
     Planted { fault: "timestamps-off", options: |_| fault("timestamps-off".into()), causes: NOTHING },
     Planted { fault: "offload-off", options: |_| fault("offload-off".into()), causes: &["offloads-off"] },
+    Planted { fault: "tunnel", options: |_| fault("tunnel".into()), causes: &["tunnel"] },
     Planted {
         fault: "firewall-rules",
         options: |s| fault(format!("firewall-rules={:.0}", between(500.0, 5000.0, s))),

@@ -1,6 +1,7 @@
 //! `linerate ab` and `linerate compare` as a user meets them: verdicts, exit codes, forms.
 
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -69,6 +70,12 @@ fn a_diagnosis_has_a_grade_for_each_cause() {
     let healthy = report(&output);
     assert!(healthy["sentence"].as_str().unwrap().contains("healthy as far as was tried"), "{healthy}");
     assert!(healthy["sentence"].as_str().unwrap().contains("slowed by 10 % was seen as -"), "{healthy}");
+    // The made-up sender binds, and its receiver has time to spare.
+    let sensitive = "most sensitive to the time of the sending thread: shim.sender-work=20 changes it by -1";
+    assert!(healthy["sentence"].as_str().unwrap().contains(sensitive), "{healthy}");
+    let recording = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+    let told = text(&linerate(&["report", recording.to_str().unwrap()]));
+    assert!(told.contains("the time of the receiving thread") && told.contains("not sensitive"), "{told}");
     let verdicts = healthy["verdicts"].as_array().unwrap();
     let tried = linerate::vocabulary::CAUSES.iter().filter(|cause| !cause.undoes).count();
     // Ciphers and libraries are on other rungs.
@@ -123,6 +130,35 @@ fn a_delayed_acknowledgement_is_proved_on_a_lab() {
     let first = first_proved(&["lab", "--fault", "write-write-read"]);
     let found = [&first["cause"], &first["grade"], &first["experiment"]];
     assert_eq!(found, ["nagle-delayed-ack", "proved", "tcp.no-delay=on"], "{first}");
+}
+
+/// What is added costs where it binds: a full link leaves both ends time, and a sender that works is short of it.
+#[test]
+#[ignore = "takes minutes: ./test --long"]
+fn what_a_lab_s_rate_is_sensitive_to_is_told() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let changes = |target: &[&str]| -> BTreeMap<String, (String, f64)> {
+        let arguments = ["--profile", "quick", "--quiet", "--output", out, "--format", "json"];
+        let output = linerate(&[&["diagnose"], target, &arguments].concat());
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let all = report["arms"]["sensitivities"].as_array().cloned().unwrap_or_default();
+        let of = |one: &Value| one["hindrance"].as_str().unwrap().to_owned();
+        let told = |one: &Value| {
+            let change = one["change"]["estimate"].as_f64().unwrap();
+            (one["verdict"].as_str().unwrap().to_owned(), change)
+        };
+        all.iter().map(|one| (of(one), told(one))).collect()
+    };
+    let full = changes(&["lab:rate=200Mb/s"]);
+    for hindrance in ["sender-work", "receiver-work", "sender-copy", "more-calls"] {
+        assert_eq!(full[hindrance].0, "same", "{full:?}");
+    }
+    assert_eq!(full["more-packets"].0, "different", "{full:?}");
+    let working = changes(&["lab", "--base", "shim.spin=2ms"]);
+    let (verdict, change) = &working["sender-work"];
+    assert!(verdict == "different" && (-0.19..-0.14).contains(change), "{working:?}");
+    assert_eq!(working["receiver-work"].0, "same", "{working:?}");
 }
 
 /// What a lab's own fault does, and what is named for it.

@@ -11,11 +11,13 @@ mod finer;
 mod judgement;
 mod neighbours;
 mod reached;
+mod sensitivity;
 mod tuning;
 
 pub use finer::{finer, is_between, losses_gone};
 pub use judgement::not_granted;
 pub use reached::{expected_bps, is_all_there, is_link_full, is_near, reaching};
+pub use sensitivity::Sensitivity;
 pub use tuning::{
     CutCandidate, Fate, LeftOut, Tuned, TuningRound, TuningStep, TuningStop, candidates_upon, is_refused,
     tuned,
@@ -78,6 +80,9 @@ pub struct Compared {
     pub same: Option<Control>,
     /// The positive control.
     pub slowed: Option<Control>,
+    /// What the rate is sensitive to, by what was added; empty where nothing was to be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sensitivities: Vec<Sensitivity>,
     /// What makes every verdict of this comparison *cannot tell*.
     pub doubts: Vec<String>,
     /// Of the candidates together: different if any is, the same if all are.
@@ -201,6 +206,7 @@ struct Look<'r> {
     metric: &'static Metric,
     blocks: Blocks,
     fresh: Blocks,
+    hindered: Blocks,
     alpha: f64,
     /// What all arms stand upon.
     upon: Stack,
@@ -218,6 +224,7 @@ pub fn compare_arms(recording: &Recording) -> Option<Compared> {
         metric: metric.number(),
         blocks: Blocks::from_recording(recording, comparison, (Why::Block, pattern)),
         fresh: Blocks::from_recording(recording, comparison, (Why::Confirm, pattern)),
+        hindered: Blocks::from_recording(recording, comparison, (Why::Hindered, pattern)),
         alpha: if comparison.extend { ALPHA / 2.0 } else { ALPHA },
         upon: Stack::default(),
     };
@@ -245,7 +252,9 @@ fn judged(look: &Look, shown: &Trial) -> Compared {
         .control(ArmKind::Same, |effect, alpha| effect.p >= alpha.min(most) || is_search && is_small(effect));
     let slowed = look.control(ArmKind::Slowed, |effect, alpha| {
         let worse = |end: Option<f64>| end.is_some_and(|end| look.metric.gain(end) < 0.0);
-        effect.p < alpha && worse(effect.low) && worse(effect.high)
+        // What is seen as next to nothing is not seen.
+        let is_seen = -look.metric.gain(effect.estimate) >= LEAST_MARGIN;
+        effect.p < alpha && worse(effect.low) && worse(effect.high) && is_seen
     });
     let noise = same.as_ref().map_or(0.0, |control| control.standard_error);
     let margin = comparison.margin.max(LEAST_MARGIN).max(2.0 * noise);
@@ -265,6 +274,7 @@ fn judged(look: &Look, shown: &Trial) -> Compared {
         base: look.blocks.estimate(0, look.metric),
         verdict: Verdict::of_all(candidates.iter().map(|candidate| candidate.verdict)),
         expected_bps: expected_bps(look.plan).filter(|_| comparison.adaptive),
+        sensitivities: look.sensitivities(margin, &doubts),
         candidates,
         same,
         slowed,

@@ -158,6 +158,7 @@ const READ: &[(&str, Reading)] = &[
         is_long
             .then(|| format!("a round trip takes {} under load, and {} at least", told(loaded), told(least)))
     }),
+    ("tunnel", |path| path.tunnel()),
 ];
 
 pub(super) fn kib(bytes: f64) -> String {

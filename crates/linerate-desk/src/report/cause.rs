@@ -6,11 +6,11 @@ use super::line::{TEXT_WIDTH, marked, wrapped};
 use super::shape::Report;
 use super::text::{EXPLAIN, heading};
 use super::{Page, note};
-use crate::analysis::Compared;
+use crate::analysis::{Compared, Sensitivity, Verdict};
 use crate::diagnosis::{CauseVerdict, Grade};
 use crate::plan::SLOWDOWN_PERCENT;
 use crate::unit::{percent, signed_percent};
-use crate::vocabulary::{Cause, Weight};
+use crate::vocabulary::{Cause, Hindrance, Weight};
 
 const INDENT: &str = "  ";
 const BOLD: &str = "\x1b[1m";
@@ -26,6 +26,10 @@ pub(super) fn render(report: &Report, compared: &Compared, causes: &[CauseVerdic
     lines.extend(wrapped(&heading(report, Some(measured(compared))), width));
     lines.push(String::new());
     lines.extend(table(causes).iter().map(|line| format!("{INDENT}{line}")));
+    if compared.sensitivities.iter().any(|one| one.change.is_some()) {
+        lines.push(String::new());
+        lines.extend(sensitivities(compared).iter().map(|line| format!("{INDENT}{line}")));
+    }
     let mut notes = notes(compared, causes);
     notes.extend(super::arms::disturbances(report));
     let notes = note::brief(notes, EXPLAIN, width - INDENT.len(), str::to_owned);
@@ -36,8 +40,57 @@ pub(super) fn render(report: &Report, compared: &Compared, causes: &[CauseVerdic
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// The answer in words.
+/// The answer in words: what holds the rate back, and what it is most sensitive to.
 pub(super) fn sentence(report: &Report, compared: &Compared, causes: &[CauseVerdict]) -> String {
+    held_back(report, compared, causes) + &most_sensitive(compared)
+}
+
+/// What costs most of what was added; nothing where nothing is proved to cost anything. What costs a known share at most goes
+/// before the others: how much of it comes through says how much binds there.
+fn most_sensitive(compared: &Compared) -> String {
+    let costs = compared.sensitivities.iter().filter_map(|one| Some((one.cost()?, one)));
+    let most = costs.max_by(|(a, of_a), (b, of_b)| {
+        of_a.at_most.is_some().cmp(&of_b.at_most.is_some()).then(a.total_cmp(b))
+    });
+    let most = most.and_then(|(_, one)| Some((one, Hindrance::named(&one.hindrance)?, one.change?)));
+    most.map_or(String::new(), |(one, hindrance, change)| {
+        format!(
+            " Of what was added it is most sensitive to {}: {} changes it by {} {}.",
+            hindrance.of,
+            one.name,
+            signed_percent(change.estimate),
+            ends(&change)
+        )
+    })
+}
+
+/// What the rate is sensitive to, a line each.
+fn sensitivities(compared: &Compared) -> Vec<String> {
+    let mut table = borderless(None);
+    table.set_header(["sensitive to", "added", "rate", "interval", "at most", "verdict"]);
+    for one in compared.sensitivities.iter().filter(|one| one.change.is_some()) {
+        let [of, change, interval, at_most, verdict] = sensitivity(one);
+        table.add_row([&of, &one.name, &change, &interval, &at_most, &verdict]);
+    }
+    aligned(table, |index| [0, 1, 5].contains(&index))
+}
+
+fn sensitivity(one: &Sensitivity) -> [String; 5] {
+    let of = Hindrance::named(&one.hindrance).map_or(one.hindrance.as_str(), |hindrance| hindrance.of);
+    let verdict = match one.verdict {
+        Verdict::Different if one.cost().is_some() => "sensitive",
+        Verdict::Different => "faster",
+        Verdict::Same => "not sensitive",
+        Verdict::CannotTell => "cannot tell",
+    };
+    let change = one.change.map_or(String::new(), |change| signed_percent(change.estimate));
+    let interval = one.change.map_or(String::new(), |change| ends(&change));
+    let at_most = one.at_most.map_or(String::new(), |share| signed_percent(-share));
+    [of.to_owned(), change, interval, at_most, verdict.to_owned()]
+}
+
+/// What holds the rate back, in words.
+fn held_back(report: &Report, compared: &Compared, causes: &[CauseVerdict]) -> String {
     let of = |grade: Grade, is_fault: bool| {
         causes.iter().filter(move |one| one.grade == grade && one.is_fault == is_fault).collect::<Vec<_>>()
     };
@@ -203,6 +256,12 @@ pub(super) fn notes(compared: &Compared, causes: &[CauseVerdict]) -> Vec<note::N
         causes.iter().filter(|one| one.is_without_sign()).map(|one| one.cause.as_str()).collect();
     if !silent.is_empty() {
         notes.push(note::Note::new("no sign", format!("{}.", silent.join(", ")), Weight::Unsure));
+    }
+    let not_made = compared.sensitivities.iter().filter(|one| one.change.is_none());
+    let not_made: Vec<&str> = not_made.map(|one| one.hindrance.as_str()).collect();
+    if !not_made.is_empty() {
+        let told = format!("{}: no time was left, or no value is near.", not_made.join(", "));
+        notes.push(note::Note::new("not added", told, Weight::Unsure));
     }
     notes.push(super::arms::margin(compared));
     notes

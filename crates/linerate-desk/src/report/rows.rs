@@ -189,6 +189,10 @@ pub(super) fn render_arms(compared: &Compared) -> String {
             rows.push(arm_row((it.arm, name, &metric), it.value, Some(it.change), Some(it.change.p), said));
         }
     }
+    for it in compared.sensitivities.iter().filter(|it| it.change.is_some()) {
+        let named = (it.arm, &*it.name, &*metric);
+        rows.push(arm_row(named, it.value, it.change, it.p_adjusted, it.verdict.name()));
+    }
     arm_rows(&rows)
 }
 

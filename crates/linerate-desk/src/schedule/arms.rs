@@ -15,7 +15,7 @@ use super::visit::{self, Planner, Visit, Visits};
 use super::visited::{Pace, VISITS, Visited, trials};
 use super::{Schedule, blocks, failure, step};
 use crate::analysis::{ALPHA, ArmCandidate, Verdict, compare_arms};
-use crate::plan::{Application, ArmKind, CONFIRMATION_BLOCKS, Case, Comparison, Plan, Step, Why};
+use crate::plan::{Application, CONFIRMATION_BLOCKS, Case, Comparison, Plan, Step, Why};
 use crate::record::{NotMeasured, Recording};
 use crate::unit::counted;
 use crate::vocabulary::Pattern;
@@ -105,7 +105,7 @@ impl Arms {
 
     /// Whether an arm is visited in a round of a block.
     fn takes_part(&self, arm: u32, round: u64) -> bool {
-        let is_control = self.plan.layers(arm).last().is_some_and(|arm| arm.kind != ArmKind::Candidate);
+        let is_control = self.plan.layers(arm).last().is_some_and(|arm| arm.kind.is_control());
         !is_control || self.pace.rounds <= CONTROL_ROUNDS || round.is_multiple_of(CONTROL_ROUNDS)
     }
 

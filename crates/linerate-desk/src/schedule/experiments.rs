@@ -5,9 +5,11 @@
 //! count, in as many blocks as it takes to prove one of them different after Holm's adjustment over all that were begun. There
 //! is one look before the end: what is proved to gain less than the margin by then is dropped, which can make nothing look
 //! like a gain; and after each block one whether an experiment reaches all that is expected, which leaves nothing for the
-//! others to explain. What won is measured once more in fresh blocks. When that is done, or the budget spent, the search ends.
+//! others to explain. What won is measured once more in fresh blocks. What time is left then shows what the rate is sensitive to.
+//! When that is done, or the budget spent, the search ends.
 
 mod between;
+mod hindering;
 mod rescue;
 mod timing;
 
@@ -76,6 +78,9 @@ pub struct Experiments {
     is_explained: bool,
     /// What is confirmed.
     chosen: BTreeSet<u32>,
+    /// What is added, with the plan as it stands, to see what the rate is sensitive to, and how often each is visited in a
+    /// block; none before all else is done.
+    hindering: Option<hindering::Hindering>,
 }
 
 impl Experiments {
@@ -91,12 +96,18 @@ impl Experiments {
             timed(entry, plan, 0.0)
         });
         let refused = refused_experiments(plan, recording);
-        let not_measured = refused.iter().map(|(arm, reason)| NotMeasured {
-            rung: plan.view.rungs().first().cloned().unwrap_or_default(),
-            arm: Some(*arm),
-            reason: reason.clone(),
-            ..NotMeasured::default()
-        });
+        // Of a hindrance that a host does not allow another value is taken, or it is left out.
+        let is_tried = |number: u32| {
+            let arm = plan.arms.get((number as usize).wrapping_sub(1));
+            arm.is_some_and(|arm| arm.kind == ArmKind::Candidate)
+        };
+        let not_measured =
+            refused.iter().filter(|(arm, _)| is_tried(*arm)).map(|(arm, reason)| NotMeasured {
+                rung: plan.view.rungs().first().cloned().unwrap_or_default(),
+                arm: Some(*arm),
+                reason: reason.clone(),
+                ..NotMeasured::default()
+            });
         let mut schedule = Experiments {
             plan: plan.clone(),
             comparison: comparison.clone(),
@@ -111,6 +122,7 @@ impl Experiments {
             raced_from: FIRST_LOOK,
             is_explained: false,
             chosen: BTreeSet::new(),
+            hindering: None,
         };
         schedule.visits_each = schedule.pace();
         schedule
@@ -136,7 +148,7 @@ impl Experiments {
 
     /// The plan as it stands, and its controls.
     fn standing(&self) -> BTreeSet<u32> {
-        let controls = (1..).zip(&self.plan.arms).filter(|(_, arm)| arm.kind != ArmKind::Candidate);
+        let controls = (1..).zip(&self.plan.arms).filter(|(_, arm)| arm.kind.is_control());
         controls.map(|(number, _)| number).chain([0]).collect()
     }
 
@@ -224,16 +236,21 @@ impl Experiments {
         (0..PROBES).flat_map(|probe| self.visits_of(0, Why::Probe, &arms, Some(probe))).collect()
     }
 
-    /// One block: there in a random order and back, as often as the pace says.
+    /// One block as often as the pace says.
     fn block(&self, block: u32, why: Why, arms: &BTreeSet<u32>) -> Vec<Visit> {
+        self.block_of(block, why, arms, self.visits_each)
+    }
+
+    /// One block of so many visits of each arm: there in a random order and back.
+    fn block_of(&self, block: u32, why: Why, arms: &BTreeSet<u32>, visits_each: u64) -> Vec<Visit> {
         let mut random = ChaCha8Rng::seed_from_u64(step::seed(&self.plan, u64::from(block) << 32));
         let mut order: Vec<u32> = arms.iter().copied().collect();
-        let rounds = self.visits_each.div_ceil(2);
+        let rounds = visits_each.div_ceil(2);
         let connections = u64::from(self.comparison.connections);
         let mut visits = Vec::new();
         for round in 0..rounds {
             order.shuffle(&mut random);
-            let back = if self.visits_each > 1 { order.len() } else { 0 };
+            let back = if visits_each > 1 { order.len() } else { 0 };
             let there_and_back: Vec<u32> =
                 order.iter().chain(order.iter().rev().take(back)).copied().collect();
             let pass = self.comparison.first_pass(block) + (round * connections / rounds) as u32;
@@ -323,7 +340,8 @@ impl Planner for Experiments {
                 return probes;
             }
         }
-        self.race(recording)
+        let racing = if self.hindering.is_none() { self.race(recording) } else { Vec::new() };
+        if racing.is_empty() { self.hinder(recording) } else { racing }
     }
 
     fn step(&self, number: usize, visit: &Visit, recording: &Recording) -> Step {
@@ -350,6 +368,9 @@ impl Schedule for Experiments {
     }
 
     fn left_ns(&self, recording: &Recording) -> u64 {
+        if let Some(hindering) = &self.hindering {
+            return hindering.left_ns(self.visit_ns(recording));
+        }
         let whole = self.last_of_race(self.begun.as_ref().map_or(USUAL as usize, BTreeSet::len));
         let racing =
             self.begun.as_ref().map_or(USUAL as usize, |begun| begun.difference(&self.dropped).count());
@@ -360,11 +381,14 @@ impl Schedule for Experiments {
     }
 
     fn announcement(&self) -> String {
-        let candidates = self.plan.arms.len() - (self.standing().len() - 1) - self.refused.len();
+        let tried = (1..)
+            .zip(&self.plan.arms)
+            .filter(|(number, arm)| arm.kind == ArmKind::Candidate && !self.refused.contains(number));
+        let candidates = tried.count();
         let rung = self.plan.view.rungs().first().map_or("", String::as_str);
         format!(
             "{rung}: a first look in {FIRST_LOOK} blocks, then those of {candidates} experiments whose cause shows a \
-             sign, {CONFIRMATION_BLOCKS} blocks more to confirm a gain; at most {} s",
+             sign, {CONFIRMATION_BLOCKS} blocks more to confirm a gain, then what the rate is sensitive to; at most {} s",
             self.budget_ns() / 1_000_000_000
         )
     }
@@ -374,6 +398,7 @@ impl Schedule for Experiments {
         match (step.why, self.comparison.block_of(step.pass)) {
             (Why::Probe, _) => "warm-up".to_owned(),
             (Why::Confirm, _) => format!("confirming {} of {CONFIRMATION_BLOCKS}", self.confirmed()),
+            (Why::Hindered, _) => self.hindered_stage(),
             (_, block) if block <= FIRST_LOOK => format!("first look {block} of {FIRST_LOOK}"),
             (_, block) => format!("block {block} of {of}"),
         }

@@ -12,7 +12,7 @@ use crate::vocabulary::{Had, HostKnob, HostPlace, Knob, Rung, SysctlValue};
 pub fn unusable_knob(plan: &Plan, recording: &Recording) -> Option<Wrong> {
     let are_asked_for = plan.view.suites().is_empty() && plan.tuning().is_none();
     let are_chosen = plan.view.rungs().iter().filter_map(|id| Rung::named(id)).any(Rung::chooses_engine);
-    let arms = plan.arms.iter().filter(|arm| are_asked_for && !are_chosen && arm.cause.is_none());
+    let arms = plan.arms.iter().filter(|arm| are_asked_for && !are_chosen && !arm.is_of_search());
     let asked = plan.settings.iter().chain(arms.flat_map(|arm| &arm.settings));
     let of_suites = plan.view.suites().iter().flat_map(Suite::rungs);
     let rungs: Vec<&Rung> =
@@ -25,7 +25,7 @@ pub fn unusable_knob(plan: &Plan, recording: &Recording) -> Option<Wrong> {
 /// for by hand is refused before.
 pub(super) fn refused_experiments(plan: &Plan, recording: &Recording) -> Vec<(u32, Reason)> {
     let refusal = |arm: &Arm| {
-        let is_tried = arm.cause.is_some() || plan.tuning().is_some() || matches!(plan.view, View::Ladder(_));
+        let is_tried = arm.is_of_search() || plan.tuning().is_some() || matches!(plan.view, View::Ladder(_));
         let mut settings = arm.settings.iter().filter(|_| is_tried);
         let is_search = plan.tuning().is_some();
         let (why, hint) = settings.find_map(|setting| {

@@ -463,7 +463,9 @@ impl Schedule for Passes {
     fn stage(&self, step: &Step) -> String {
         match step.why {
             Why::Probe => "warm-up".to_owned(),
-            Why::Pass | Why::Block | Why::Confirm => format!("pass {} of {}", step.pass, self.passes),
+            Why::Pass | Why::Block | Why::Confirm | Why::Hindered => {
+                format!("pass {} of {}", step.pass, self.passes)
+            }
             Why::Bisect | Why::Pairs => "break".to_owned(),
             Why::Rerun => "again".to_owned(),
             Why::Extra => format!("pass {}", step.pass),

@@ -8,7 +8,7 @@ use super::arms::{Arms, PROBES};
 use super::visit::{self, Planner, Visit, Visits};
 use super::{Schedule, failure};
 use crate::analysis::{Tuned, TuningRound, candidates_upon, is_link_full, is_refused, tuned};
-use crate::plan::{ArmKind, BLOCKS_OF_ROUND, CONFIRMATION_BLOCKS, Plan, Stack, Step, Tuning, Why};
+use crate::plan::{BLOCKS_OF_ROUND, CONFIRMATION_BLOCKS, Plan, Stack, Step, Tuning, Why};
 use crate::record::{NotMeasured, Recording, StepRecord};
 use crate::unit::counted;
 use std::collections::BTreeSet;
@@ -39,7 +39,7 @@ impl Search {
     /// The two controls.
     fn controls(&self) -> impl Iterator<Item = u32> {
         let numbered = (1..).zip(&self.plan.arms);
-        numbered.filter(|(_, arm)| arm.kind != ArmKind::Candidate).map(|(number, _)| number)
+        numbered.filter(|(_, arm)| arm.kind.is_control()).map(|(number, _)| number)
     }
 
     /// What they stand upon, candidates upon it, and the controls.

@@ -19,6 +19,9 @@ const COPY_NS_PER_BYTE: f64 = 0.05;
 /// A policer lets so many times the rate pass that it leaves TCP.
 const POLICED: f64 = 1.3;
 
+/// The share of the time that a receiver needs.
+const RECEIVER_BUSY: f64 = 0.6;
+
 /// Parallel flows together carry the rate of one, times their number to this power.
 const FLOWS: f64 = 0.3;
 
@@ -79,6 +82,20 @@ impl Machine {
         spin.map_or(0.0, |time| time.0)
             + copies * COPY_NS_PER_BYTE * bytes as f64
             + slowdown / 100.0 * self.message_ns(case, bytes).max(self.window_ns(plan, case, bytes))
+    }
+
+    /// What a message takes alone where an end works on it, too. The sender binds: the receiver has time to spare.
+    pub fn working_ns(&self, plan: &Plan, case: &Case, bytes: u64) -> f64 {
+        let alone_ns = self.message_ns(case, bytes);
+        if case.pattern != Pattern::Stream {
+            return alone_ns;
+        }
+        let with = |knob: &str, share: f64| {
+            let percent: Option<f64> =
+                plan.value_for(&case.rung, case.arm, knob).and_then(|text| text.parse().ok());
+            share * alone_ns * (1.0 + percent.unwrap_or(0.0) / 100.0)
+        };
+        with("shim.sender-work", 1.0).max(with("shim.receiver-work", RECEIVER_BUSY))
     }
 
     /// What a message takes at least where a buffer that was asked for bounds what is under way: a window a round trip.

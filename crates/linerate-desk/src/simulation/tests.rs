@@ -12,6 +12,7 @@ mod hangs;
 mod machine;
 mod onto;
 mod searches;
+mod sensitivities;
 mod slow;
 mod stability;
 mod steps;

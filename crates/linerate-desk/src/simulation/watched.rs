@@ -234,7 +234,8 @@ pub fn wire(host: &mut HostFacts, machine: &Machine, plan: &Plan) {
         json!({ "tso": !is_bare && !sends, "gso": !is_bare && !sends, "gro": !is_bare && !receives });
     let is_other = shows("mtus-differ") && plan.hosts.first().is_some_and(|first| first.id != host.host);
     let mtu = if is_other { OTHER_MTU } else { MTU };
-    let facts = [("mtu", json!(mtu)), ("offloads", offloads)];
+    let kind = if shows("tunnel") { json!("vxlan") } else { json!(null) };
+    let facts = [("kind", kind), ("mtu", json!(mtu)), ("offloads", offloads)];
     let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     host.environment.interfaces.insert(INTERFACE.into(), facts);
     let most = if shows("send-buffer-full") { 4096_u64 } else { 1 << 40 };

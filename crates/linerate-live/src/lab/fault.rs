@@ -11,6 +11,7 @@ mod mtu;
 pub(super) mod offload;
 pub mod rival;
 pub(super) mod sysctl;
+mod tunnel;
 
 use super::site::Site;
 use super::{InForce, VirtualHost};
@@ -34,6 +35,7 @@ const ON_HOSTS: &[(&str, PutIn)] = &[
     ("offload-off", |_, site| offload::switch_off(&site.interface)),
     ("small-mtu", |fault, site| mtu::set(fault, &site.interface)),
     ("small-initial-window", |fault, site| initial_window::set(fault, &site.interface)),
+    ("tunnel", |_, site| tunnel::lay(site)),
     ("firewall-rules", |fault, _| firewall::rules(fault)),
     ("conntrack", |_, _| firewall::tracking()),
 ];
@@ -152,7 +154,10 @@ mod tests {
 
     #[test]
     fn each_fault_of_a_host_has_one_function() {
-        let of_table = FAULTS.iter().filter(|entry| entry.site == FaultSite::Host).map(|entry| entry.name);
+        let of_table = FAULTS
+            .iter()
+            .filter(|entry| [FaultSite::Host, FaultSite::Hosts].contains(&entry.site))
+            .map(|entry| entry.name);
         let mut of_table: Vec<&str> = of_table.collect();
         let mut here: Vec<&str> = ON_HOSTS.iter().map(|(name, _)| *name).collect();
         of_table.sort_unstable();

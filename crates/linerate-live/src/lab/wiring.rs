@@ -31,14 +31,14 @@ const BRIDGE: &str = "bridge0";
 
 /// RFC 2544 sets 198.18.0.0/15 aside for benchmarks: it collides with nobody's network.
 const NETWORK: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 0);
-const PREFIX: u8 = 24;
+pub(super) const PREFIX: u8 = 24;
 
 /// A network of unique local addresses (RFC 4193), which no router forwards.
 const NETWORK6: Ipv6Addr = Ipv6Addr::new(0xfd6c, 0x696e, 0x6572, 0x6174, 0, 0, 0, 0);
-const PREFIX6: u8 = 64;
+pub(super) const PREFIX6: u8 = 64;
 
 /// IPv6 does not run over ports with a smaller MTU (RFC 8200, section 5).
-const LEAST_MTU6: u32 = 1280;
+pub(super) const LEAST_MTU6: u32 = 1280;
 
 /// A bucket holds at least this much, so that a super-packet of 64 KiB never has to be cut up, and at
 /// least what passes in this time, so that a timer that fires late loses no rate.

@@ -147,6 +147,10 @@ impl Link for Driven<'_> {
         self.0.account(kernel)
     }
 
+    fn outstanding(&self) -> io::Result<u64> {
+        self.0.outstanding()
+    }
+
     fn give_up(&mut self) {
         self.0.give_up();
     }

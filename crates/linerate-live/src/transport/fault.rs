@@ -6,4 +6,6 @@ pub mod shim;
 mod slow_reader;
 mod slowdown;
 mod stall;
+mod warm_up;
+mod work;
 mod writer;

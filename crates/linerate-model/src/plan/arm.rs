@@ -40,6 +40,8 @@ pub enum ArmKind {
     Same,
     /// The positive control: the plan, slowed by a known share. It must differ.
     Slowed,
+    /// Something known that is added, to see whether the rate is sensitive to it.
+    Hindered,
 }
 
 /// How arms are compared.
@@ -102,11 +104,23 @@ impl Comparison {
     }
 }
 
+impl ArmKind {
+    /// Whether it shows that the method can be believed.
+    pub fn is_control(self) -> bool {
+        matches!(self, ArmKind::Same | ArmKind::Slowed)
+    }
+}
+
 impl Arm {
     /// An arm called as its settings are typed.
     pub fn candidate(settings: Vec<Setting>) -> Arm {
         let names: Vec<String> = settings.iter().map(Setting::to_string).collect();
         Arm { name: names.join(" + "), settings, ..Arm::default() }
+    }
+
+    /// Whether a search for causes chose it, and nobody asked for it: what a host has not of it is left out.
+    pub fn is_of_search(&self) -> bool {
+        self.cause.is_some() || self.kind == ArmKind::Hindered
     }
 
     /// The arm that must not differ and the one that must.

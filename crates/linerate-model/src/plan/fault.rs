@@ -34,7 +34,7 @@ impl Fault {
 
     /// Whether it acts on the network namespace of this host.
     pub fn is_on_host(&self, host: &str) -> bool {
-        self.is_at(FaultSite::Host, host)
+        self.is_at(FaultSite::Host, host) || self.is_at(FaultSite::Hosts, host)
     }
 
     /// Whether it is a disk of this host.

@@ -1,7 +1,7 @@
-//! What a search for causes tries on a rung: an arm for each experiment that changes something there.
+//! What a search for causes tries on a rung: an arm for each experiment that changes something there, and for each hindrance.
 
-use super::{Arm, Setting, SettingError};
-use crate::vocabulary::{CAUSES, Cause, Place, Rung};
+use super::{Arm, ArmKind, Setting, SettingError};
+use crate::vocabulary::{CAUSES, Cause, HINDRANCES, Place, Rung};
 
 /// The experiments of every cause, in the order of the causes; those on the hosts' settings where that is allowed.
 pub fn experiments(rung: &Rung, settings: &[Setting], with_hosts: bool) -> Result<Vec<Arm>, SettingError> {
@@ -36,6 +36,17 @@ fn of_cause(
     Ok(arms.into_iter().filter(changes).collect())
 }
 
+/// What can be added to a rung's streams; nothing of which the plan itself sets another value.
+pub fn hindrances(rung: &Rung, settings: &[Setting]) -> Result<Vec<Arm>, SettingError> {
+    let arm = |text: &&str| -> Result<Arm, SettingError> {
+        Ok(Arm { kind: ArmKind::Hindered, ..Arm::candidate(vec![text.parse()?]) })
+    };
+    let all = HINDRANCES.iter().flat_map(|hindrance| hindrance.settings).map(arm);
+    let is_set = |adds: &Setting| settings.iter().any(|it| it.knob == adds.knob && it.applies_to(rung.id));
+    let adds = |arm: &Arm| arm.settings.iter().all(|adds| adds.acts_on(rung) && !is_set(adds));
+    Ok(all.collect::<Result<Vec<_>, _>>()?.into_iter().filter(adds).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,6 +73,16 @@ mod tests {
             arms.iter().flat_map(|arm| &arm.settings).filter(|setting| is_of_host(setting)).count()
         };
         assert!(count(false) == 0 && count(true) >= 5);
+    }
+
+    #[test]
+    fn what_the_plan_sets_itself_is_not_hindered() {
+        let added = |settings: &[&str]| {
+            let settings: Vec<Setting> = settings.iter().map(|text| text.parse().unwrap()).collect();
+            hindrances(Rung::named("network.tcp").unwrap(), &settings).unwrap().len()
+        };
+        assert_eq!(added(&[]) - added(&["tcp.mss=536"]), 1);
+        assert_eq!(added(&[]), added(&["in-host.tcp:tcp.mss=536"]));
     }
 
     #[test]

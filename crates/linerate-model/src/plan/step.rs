@@ -147,12 +147,14 @@ pub enum Why {
     Block,
     /// The same in a further block, for the arms that won: it must not enter what made them win.
     Confirm,
+    /// The same in a further block, for what is added to see what the rate is sensitive to.
+    Hindered,
 }
 
 impl Why {
     /// Whether a trial of such a step enters the estimates of its case and size.
     pub fn counts(self) -> bool {
-        matches!(self, Why::Pass | Why::Extra | Why::Rerun | Why::Block | Why::Confirm)
+        matches!(self, Why::Pass | Why::Extra | Why::Rerun | Why::Block | Why::Confirm | Why::Hindered)
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::metric::sampled::{SAMPLED, SampledMetric};
 use super::{
-    BOUNDS, BREAKS, CAUSES, FAULTS, FaultKind, FaultSite, KNOBS, KnobKind, LAB_KEYS, LIBRARY_KINDS, METRICS,
-    MPI_ABIS, Metric, OBSERVERS, PATTERNS, PRESETS, RUNGS, SIGNALS, STAGES, SUITES, TOOLS, TRANSPORTS,
-    WARNINGS,
+    BOUNDS, BREAKS, CAUSES, FAULTS, FaultKind, FaultSite, HINDRANCES, KNOBS, KnobKind, LAB_KEYS,
+    LIBRARY_KINDS, METRICS, MPI_ABIS, Metric, OBSERVERS, PATTERNS, PRESETS, RUNGS, SIGNALS, STAGES, SUITES,
+    TOOLS, TRANSPORTS, WARNINGS,
 };
 
 /// A kind of name.
@@ -82,6 +82,13 @@ pub const KINDS: &[Kind] = &[
         "What a path shows besides bounds and warnings: signs of causes.",
         "diagnose.md",
         signals,
+    ),
+    kind(
+        "hindrance",
+        "hindrances",
+        "What is added to a path to see what its rate is sensitive to: `linerate diagnose`.",
+        "diagnose.md",
+        hindrances,
     ),
     kind("stage", "stages", "Where a message is on its way: `linerate trace`.", "stages.md", stages),
     kind("break", "breaks", "What stands behind a break in a curve.", "breaks.md", breaks),
@@ -298,6 +305,7 @@ fn site(site: FaultSite) -> String {
             "the wire, in the directions to host a; in another with its ends in front: a-b:NAME".into()
         }
         FaultSite::Host | FaultSite::Disk => "every host; one of them with its name in front: b:NAME".into(),
+        FaultSite::Hosts => "all hosts together".into(),
         FaultSite::Process => "the machine, beside the hosts".into(),
         FaultSite::Flow => "the path from host a to host b".into(),
         FaultSite::Knobs(knobs) => {
@@ -332,6 +340,25 @@ fn causes() -> Vec<Explanation> {
     CAUSES.iter().map(cause).collect()
 }
 
+fn hindrances() -> Vec<Explanation> {
+    let hindrance = |hindrance: &super::Hindrance| Explanation {
+        facts: vec![
+            ("setting", one_by_one_or_ends(hindrance.settings, "that nearest to half of what is in flight")),
+            (
+                "costs at most",
+                hindrance.at_most.map_or("not known".into(), |share| format!("{:.0} %", 100.0 * share)),
+            ),
+        ],
+        ..explained(
+            hindrance.name,
+            &format!("shows how sensitive a rate is to {}", hindrance.of),
+            hindrance.source,
+            hindrance.hint,
+        )
+    };
+    HINDRANCES.iter().map(hindrance).collect()
+}
+
 fn signs(signs: &[super::Sign]) -> String {
     let names: Vec<&str> = signs.iter().map(|sign| sign.name()).collect();
     names.join(", ")
@@ -339,14 +366,19 @@ fn signs(signs: &[super::Sign]) -> String {
 
 /// What is changed; of many steps of one knob the ends.
 fn experiments(cause: &super::Cause) -> String {
-    let told = match cause.experiments {
-        [] => return "none: told by all of its signs together".into(),
-        [first, .., last] if cause.experiments.len() > MOST_EXPERIMENTS => {
-            format!("{first} to {last}, those near the rate")
-        }
-        some => some.join(", or "),
-    };
+    if cause.experiments.is_empty() {
+        return "none: told by all of its signs together".into();
+    }
+    let told = one_by_one_or_ends(cause.experiments, "those near the rate");
     if cause.undoes { format!("{told}, where the plan sets another value") } else { told }
+}
+
+/// Settings that are tried; of many steps of one knob the ends.
+fn one_by_one_or_ends(settings: &[&str], which: &str) -> String {
+    match settings {
+        [first, .., last] if settings.len() > MOST_EXPERIMENTS => format!("{first} to {last}, {which}"),
+        some => some.join(", or "),
+    }
 }
 
 /// The longest list of experiments that is told one by one.

@@ -28,6 +28,8 @@ pub enum FaultSite {
     WayBack,
     /// The network namespace of every host.
     Host,
+    /// The network namespaces of all hosts together.
+    Hosts,
     /// A folder of every host, in a mount namespace of its own.
     Disk,
     /// A process beside the hosts.
@@ -239,6 +241,17 @@ pub const FAULTS: &[FaultEntry] = &[
         source: "RFC 9293 section 3.7.1; RFC 879",
         imitates: "an MTU that is wrong on one side",
         hint: "b:small-mtu=1000: the other end keeps its own",
+    },
+    FaultEntry {
+        name: "tunnel",
+        kind: FaultKind::Plain,
+        default: "",
+        site: FaultSite::Hosts,
+        about: "the hosts reach each other through a tunnel: Ethernet in UDP (VXLAN)",
+        model: "a packet is 50 B shorter, and its frame as long as before: TCP's part of a full link of MTU 1500 is 1398 of 1514 in place of 1448; each packet is made by itself and costs more CPU time",
+        source: "RFC 7348 section 5; Documentation/networking/vxlan.rst",
+        imitates: "an overlay network of containers or virtual machines, or a VPN",
+        hint: "on lab:rate=100Mb/s, where the link binds",
     },
     FaultEntry {
         name: "firewall-rules",

@@ -466,6 +466,8 @@ const BEHIND_HOSTS: &[Knob] = &[
     fault::RELAY_THRESHOLD,
     fault::RELAY_BELOW,
     fault::SHIM_SLOWDOWN,
+    fault::SHIM_SENDER_WORK,
+    fault::SHIM_RECEIVER_WORK,
     fault::SHIM_OVERCLAIM,
     application::MONITOR_TRANSPORT,
     application::MONITOR_AGENT,

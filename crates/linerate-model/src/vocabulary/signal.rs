@@ -177,6 +177,12 @@ pub const SIGNALS: &[SignalEntry] = &[
         rule: "the round trip under load is at least three times the least one, and 5 ms longer",
         source: "tcpi_rtt, tcpi_min_rtt, include/uapi/linux/tcp.h; RFC 8290",
     },
+    SignalEntry {
+        name: "tunnel",
+        what: "an interface that wraps packets in others",
+        rule: "an interface of an end is a tunnel's (vxlan, geneve, gre, ipip, sit, wireguard, tun, xfrm and their kin) and carried at least half of what the busiest one did",
+        source: "IFLA_INFO_KIND, rtnetlink(7)",
+    },
 ];
 
 #[cfg(test)]

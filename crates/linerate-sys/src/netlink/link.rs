@@ -203,7 +203,7 @@ impl Netlink {
         answer.into_iter().find_map(parse_link).ok_or_else(missing)
     }
 
-    fn new_link(&mut self, object: &str, message: LinkMessage) -> Result<()> {
+    pub(super) fn new_link(&mut self, object: &str, message: LinkMessage) -> Result<()> {
         self.ask("RTM_NEWLINK", object, NEW, RouteNetlinkMessage::NewLink(message)).map(drop)
     }
 
@@ -231,7 +231,7 @@ fn is_without_ipv6(error: &Error) -> bool {
     without.map(Some).contains(&error.source.raw_os_error())
 }
 
-fn family_of(address: IpAddr) -> AddressFamily {
+pub(super) fn family_of(address: IpAddr) -> AddressFamily {
     match address {
         IpAddr::V4(_) => AddressFamily::Inet,
         IpAddr::V6(_) => AddressFamily::Inet6,

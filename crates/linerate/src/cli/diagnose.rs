@@ -14,7 +14,9 @@ use super::watch::lines;
 use super::{settle, tell, verdict_code};
 use crate::analysis::{Layer, Verdict, analyse, compare_arms, has_failed};
 use crate::diagnosis::{CauseVerdict, Grade, diagnose, suspects};
-use crate::plan::{Carrier, Comparison, Metric, Plan, Profile, Rungs, Setting, Target, View, experiments};
+use crate::plan::{
+    Carrier, Comparison, Metric, Plan, Profile, Rungs, Setting, Target, View, experiments, hindrances,
+};
 use crate::record::Recording;
 use crate::schedule::{schedule_of, search_of};
 use crate::unit::BitRate;
@@ -117,6 +119,7 @@ fn plan(args: &Diagnose) -> Result<Plan> {
         ));
     }
     arms.extend(controls(&args.base)?);
+    arms.extend(hindrances(rung, &settings).map_err(|e| Error::usage(e.what, e.hint))?);
     let against_bps = match &args.against {
         Some(Against::Rate(bps)) => Some(*bps),
         Some(Against::Recording(path)) => Some(of_recording(&read_recording(path)?, path, rung)?),

@@ -111,6 +111,34 @@ fn small_writes_cost_the_sender_their_calls() {
     within("small-writes: rate of 64 times the size over that of one", ratio, 4.0..200.0);
 }
 
+/// An end that works longer costs the rate what it adds where its thread binds, and nothing where it has time to spare.
+#[test]
+fn work_costs_where_its_thread_binds() {
+    let rate = |lab: &str, settings: &[&str]| measure(lab, &[], settings).rate();
+    // A message each 10 ms: that is what the sender takes, and nothing else binds.
+    let bound = |work: &str| rate("lab", &["shim.spin=10ms", work]);
+    let alone = rate("lab", &["shim.spin=10ms"]);
+    within("a sender that binds", bound("shim.sender-work=50") / alone, 0.63..0.70);
+    within("a receiver with time to spare", bound("shim.receiver-work=50") / alone, 0.95..1.05);
+    let shaped = rate("lab:rate=200Mb/s", &["shim.sender-work=50"]);
+    within("a sender whose link binds: its share of the link", shaped / 200e6, 0.90..0.97);
+    // A call for each 2 KiB: that is what the receiver takes.
+    let slow = rate("lab", &["stream.read-size=2KiB"]);
+    let slower = rate("lab", &["stream.read-size=2KiB", "shim.receiver-work=100"]);
+    within("a receiver that binds", slower / slow, 0.35..0.65);
+}
+
+/// Of MTU 1500 a tunnel leaves 1450, and of that 1398 are TCP's, in a frame of 1514 all the same.
+#[test]
+fn a_tunnel_shortens_each_packet() {
+    let measured = measure("lab:rate=100Mb/s", &["tunnel"], &[]);
+    let (inside, outside) = (measured.rate(), measure("lab:rate=100Mb/s", &[], &[]).rate());
+    within("tunnel: rate over the link's", inside / 1e8, 0.89..1398.0 / 1514.0 + 0.002);
+    within("tunnel: rate over that without", inside / outside, 0.95..0.98);
+    // What passes a tunnel is counted there and below it.
+    assert!(!measured.warns_of("foreign-bytes"));
+}
+
 /// The median time of a request of 1 KiB.
 fn request_ns(faults: &[&str], settings: &[&str]) -> f64 {
     let of_requests = |step: Step| {

@@ -7,11 +7,16 @@ use crate::vocabulary::metric::{NEIGHBOURS_SHARE, THROUGHPUT};
 /// Why nothing is told where the positive control fails.
 const MISSED: &str = "the positive control, which is the base slowed by a known share, was not found slower";
 
+/// Whether a doubt is that one.
+pub(super) fn is_missed(doubt: &str) -> bool {
+    doubt == MISSED
+}
+
 /// The level of the test that confirms, to one side.
 const CONFIRMING: f64 = 0.05;
 
 impl Look<'_> {
-    fn arms(&self, kind: ArmKind) -> impl Iterator<Item = (u32, &Arm)> {
+    pub(super) fn arms(&self, kind: ArmKind) -> impl Iterator<Item = (u32, &Arm)> {
         (1..).zip(&self.plan.arms).filter(move |(_, arm)| arm.kind == kind)
     }
 
@@ -147,7 +152,7 @@ impl Look<'_> {
         // says nothing against a gain that was seen.
         let is_search = self.comparison.adaptive || self.plan.tuning().is_some();
         let is_seen = is_search && verdict == Verdict::Different && candidate.is_gain;
-        let is_believed = doubts.is_empty() || is_seen && doubts.iter().all(|doubt| doubt == MISSED);
+        let is_believed = doubts.is_empty() || is_seen && doubts.iter().all(|doubt| is_missed(doubt));
         candidate.verdict = if is_believed { verdict } else { Verdict::CannotTell };
         if !is_believed {
             candidate.reasons = doubts.to_vec();

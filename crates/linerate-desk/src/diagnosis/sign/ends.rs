@@ -6,7 +6,7 @@ use crate::record::{SocketRecord, StepRecord};
 use crate::unit::Nanoseconds;
 use crate::vocabulary::Does;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Of the acknowledgements so many are lost where the way back is to be blamed, and as many of them at least: some are always
 /// on their way when the ends are read.
@@ -18,6 +18,30 @@ const FEW_SEGMENTS: f64 = 2.0;
 
 /// MTUs are alike above this share of each other.
 const ALIKE: f64 = 0.95;
+
+/// Kinds of interfaces that wrap a packet in another one, as rtnetlink(7) has them in IFLA_INFO_KIND.
+const TUNNELS: &[&str] = &[
+    "bareudp",
+    "erspan",
+    "geneve",
+    "gre",
+    "gretap",
+    "ip6erspan",
+    "ip6gre",
+    "ip6gretap",
+    "ip6tnl",
+    "ipip",
+    "sit",
+    "tun",
+    "vti",
+    "vti6",
+    "vxlan",
+    "wireguard",
+    "xfrm",
+];
+
+/// A tunnel carries the bytes that an interface below it does: so much of them at least.
+const CARRIES: f64 = 0.5;
 
 impl Shown<'_> {
     /// Segments that the receiving connections sent, most of which are acknowledgements, and that did not come in.
@@ -62,6 +86,26 @@ impl Shown<'_> {
         };
         let cpu = self.steps.iter().find_map(shared)?;
         Some(format!("both ends run on CPU {cpu}"))
+    }
+
+    /// An interface of an end that wraps what the busiest one carries.
+    pub(super) fn tunnel(&self) -> Option<String> {
+        self.interfaces().find_map(|(host, busiest)| {
+            let mut carried: BTreeMap<&str, u64> = BTreeMap::new();
+            let deltas = self.steps.iter().flat_map(|step| &step.hosts).filter(|delta| delta.host == host);
+            for one in deltas.flat_map(|delta| &delta.interfaces) {
+                *carried.entry(&one.name).or_default() += one.rx_bytes.saturating_add(one.tx_bytes);
+            }
+            let least = CARRIES * *carried.get(busiest)? as f64;
+            let kind = |interface: &str| {
+                let kind = interface_fact(self.recording, host, interface, "kind").and_then(Value::as_str);
+                kind.filter(|kind| TUNNELS.contains(kind))
+            };
+            let mut all = carried.iter().filter(|(_, bytes)| **bytes as f64 >= least);
+            let (name, kind) = all.find_map(|(name, _)| Some((name, kind(name)?)))?;
+            let below = if *name == busiest { String::new() } else { format!(" over {busiest}") };
+            Some(format!("{name} of {host} is a tunnel ({kind}){below}"))
+        })
     }
 
     /// The MTUs of the ends, where they are not alike.

@@ -3,6 +3,7 @@
 use super::super::Simulation;
 use crate::analysis::analyse;
 use crate::diagnosis::{CauseVerdict, Grade, diagnose, suspects};
+use crate::plan::hindrances;
 use crate::plan::{Arm, Comparison, Metric, Plan, PlantedCause, Rungs, View, Why, World, experiments};
 use crate::record::{Event, Recording};
 use crate::schedule::search_of;
@@ -29,7 +30,7 @@ const UNDONE: &[(&str, &str)] = &[
 const ELSEWHERE: &[&str] = &["slow-cipher", "burst-drops", "eager-limit", "library-buffers", "daemon-route"];
 
 /// A quiet machine with these causes.
-fn world(causes: &[(&str, f64)]) -> World {
+pub(super) fn world(causes: &[(&str, f64)]) -> World {
     let planted =
         |(cause, strength): &(&str, f64)| PlantedCause { cause: (*cause).into(), strength: *strength };
     let mut causes: Vec<PlantedCause> = causes.iter().map(planted).collect();
@@ -39,7 +40,7 @@ fn world(causes: &[(&str, f64)]) -> World {
     World { noise: 0.01, between: 0.005, delay_ns: 1e6, causes, ..World::default() }
 }
 
-fn plan(world: &World, base: &[&str], budget_s: u64) -> Plan {
+pub(super) fn plan(world: &World, base: &[&str], budget_s: u64) -> Plan {
     let mut plan = super::plan(|_| ());
     plan.target = format!("simulated:{world}").parse().unwrap();
     plan.profile.sizes = vec![64, 1 << 20];
@@ -49,6 +50,7 @@ fn plan(world: &World, base: &[&str], budget_s: u64) -> Plan {
     plan.settings = base.iter().map(|text| text.parse().unwrap()).collect();
     plan.arms = experiments(Rung::named("network.tcp").unwrap(), &plan.settings, false).unwrap();
     plan.arms.extend(Arm::controls().unwrap());
+    plan.arms.extend(hindrances(Rung::named("network.tcp").unwrap(), &plan.settings).unwrap());
     plan.budget_ns = Some(budget_s * SECOND_NS);
     let design = Comparison {
         metric: Metric::Throughput,
@@ -65,7 +67,7 @@ fn plan(world: &World, base: &[&str], budget_s: u64) -> Plan {
 }
 
 /// The recording of a whole search.
-fn searched(plan: &Plan, world: &World, seed: u64) -> Recording {
+pub(super) fn searched(plan: &Plan, world: &World, seed: u64) -> Recording {
     let plan = Plan { seed, ..plan.clone() };
     let mut simulation = Simulation::new(&plan, world, seed);
     let mut recording = super::headed(&plan);

@@ -3,6 +3,7 @@
 use super::slow_reader::Reader;
 use super::slowdown::Slowdown;
 use super::stall::Stall;
+use super::work::Work;
 use super::writer::{Writer, Writes};
 use crate::Result;
 use crate::pattern::{Drive, Driven, Kernel, Link, Loops, Measured, Part, play};
@@ -15,7 +16,7 @@ use linerate_sys::thread;
 use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The faults that a session was asked to have.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,6 +24,8 @@ pub struct Faults {
     spin_ns: u64,
     copies: u32,
     slowdown_percent: u32,
+    sender_work_percent: u32,
+    receiver_work_percent: u32,
     overclaim: u64,
     read_rate: Option<BitRate>,
     stall: Option<Stall>,
@@ -37,6 +40,9 @@ struct Shim<'s> {
     link: Driven<'s>,
     faults: Faults,
     slowdown: Slowdown,
+    /// Of an end that sends, and of one that receives.
+    sending: Work,
+    receiving: Work,
     reader: Reader,
     stall: Option<Stall>,
     writer: Writer,
@@ -52,6 +58,8 @@ impl Faults {
             spin_ns: spec.parsed::<Nanoseconds>("shim.spin").map_or(0, |time| time.0 as u64),
             copies: spec.parsed("shim.copies").unwrap_or(0),
             slowdown_percent: spec.parsed("shim.slowdown").unwrap_or(0),
+            sender_work_percent: spec.parsed("shim.sender-work").unwrap_or(0),
+            receiver_work_percent: spec.parsed("shim.receiver-work").unwrap_or(0),
             overclaim: spec.parsed("shim.overclaim").unwrap_or(1),
             read_rate: spec.parsed("shim.read-rate"),
             pause: Duration::from_nanos(
@@ -72,6 +80,8 @@ impl Faults {
             ("shim.spin", format!("{}ns", self.spin_ns)),
             ("shim.copies", self.copies.to_string()),
             ("shim.slowdown", self.slowdown_percent.to_string()),
+            ("shim.sender-work", self.sender_work_percent.to_string()),
+            ("shim.receiver-work", self.receiver_work_percent.to_string()),
             ("shim.overclaim", self.overclaim.to_string()),
             ("shim.pause", format!("{}ns", self.pause.as_nanos())),
             (
@@ -147,19 +157,38 @@ impl Faults {
     fn change_messages(self) -> bool {
         let waits = self.read_rate.is_some() || self.stall.is_some() || !self.writes.are_usual();
         let rests = !self.pause.is_zero() || self.idle_receiver.is_some();
-        waits || rests || self.spin_ns > 0 || self.copies > 0 || self.slowdown_percent > 0
+        let works = self.sender_work_percent > 0 || self.receiver_work_percent > 0;
+        waits || rests || works || self.spin_ns > 0 || self.copies > 0 || self.slowdown_percent > 0
     }
 
     /// Puts the faults before each push of `link`. Nothing is allocated once messages flow.
     fn wrap<'s>(self, link: Driven<'s>, (does, is_duplex): (Does, bool), blocks: &[Block]) -> Shim<'s> {
         let largest = blocks.iter().map(|block| block.message_bytes as usize).max().unwrap_or(0);
         let slowdown = Slowdown::new(self.slowdown_percent, does, blocks);
+        let sending = Work::new(self.sender_work_percent, does == Does::Sends, blocks);
+        let receiving = Work::new(self.receiver_work_percent, does == Does::Receives, blocks);
         let scratch = vec![0; if self.copies > 0 { largest } else { 0 }];
         let stall = self.stall.filter(|_| does == Does::Echoes);
         let writer = self.writes.end(does, is_duplex);
         let reader = Reader::new(self.read_rate, does);
         let is_idle = does == Does::Receives && self.idle_receiver == Some(true);
-        Shim { link, faults: self, slowdown, reader, stall, writer, scratch, is_idle }
+        Shim { link, faults: self, slowdown, sending, receiving, reader, stall, writer, scratch, is_idle }
+    }
+}
+
+/// What was pushed before is waited for in steps of this, and no longer than that.
+const DRAINING: Duration = Duration::from_micros(100);
+const LONGEST_DRAINING: Duration = Duration::from_millis(2500);
+
+impl Shim<'_> {
+    /// Waits until what was pushed so far has arrived: from what stands in buffers the other end would be served for a while,
+    /// however slow this one becomes.
+    fn drain(&self) -> io::Result<()> {
+        let begun = Instant::now();
+        while self.link.outstanding()? > 0 && begun.elapsed() < LONGEST_DRAINING {
+            std::thread::sleep(DRAINING);
+        }
+        Ok(())
     }
 }
 
@@ -177,6 +206,10 @@ impl Link for Shim<'_> {
         self.link.account(kernel)
     }
 
+    fn outstanding(&self) -> io::Result<u64> {
+        self.link.outstanding()
+    }
+
     fn give_up(&mut self) {
         self.link.give_up();
     }
@@ -186,6 +219,7 @@ impl Link for Shim<'_> {
         if !self.faults.pause.is_zero() {
             std::thread::sleep(self.faults.pause);
         }
+        self.sending.on(bytes.len());
         self.slowdown.hold(bytes.len());
         let until = linerate_sys::clock::monotonic_ns() + self.faults.spin_ns;
         for _ in 0..self.faults.copies {
@@ -193,8 +227,15 @@ impl Link for Shim<'_> {
             black_box(&mut self.scratch);
         }
         while linerate_sys::clock::monotonic_ns() < until {}
+        self.sending.moves();
         let moved = self.writer.write(&mut self.link, bytes)?;
-        self.slowdown.count_message(bytes.len());
+        if self.sending.is_warming_up() || self.slowdown.is_warming_up() {
+            let outstanding = self.link.outstanding()?;
+            let works = self.sending.moved(moved, outstanding);
+            if self.slowdown.moved((bytes.len(), moved), outstanding) || works {
+                self.drain()?;
+            }
+        }
         // All that a receiver says is the word to begin the next block.
         self.reader.begins();
         Ok(moved)
@@ -203,7 +244,10 @@ impl Link for Shim<'_> {
     fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         // All that a sender hears is the word to begin the next block.
         self.slowdown.begins();
+        self.receiving.moves();
         let came = self.link.pull(bytes)?;
+        self.receiving.on(came);
+        self.receiving.moved(came, 0);
         self.reader.received(came);
         self.writer.received(&mut self.link, came)?;
         if let Some(stall) = self.stall {

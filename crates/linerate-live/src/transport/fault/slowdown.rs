@@ -5,6 +5,7 @@
 //! from then on one goes out each so much longer. Where no warm-up showed it, and in a ping-pong, in
 //! which nothing can hide, each message pays a share of the time that the last one took.
 
+use super::warm_up::WarmUp;
 use crate::plan::Block;
 use crate::vocabulary::Does;
 use linerate_sys::clock::monotonic_ns;
@@ -23,55 +24,11 @@ pub struct Slowdown {
     next_at: Option<f64>,
 }
 
-/// Parts of the warm-up of which the middle one counts: what disturbs one of them is not the pace.
-const WINDOWS: usize = 8;
-
-/// The messages that go by themselves, counted down.
-#[derive(Debug)]
-struct WarmUp {
-    left: u64,
-    /// How many of the last ones are clocked: by then the buffers are full.
-    clocked: u64,
-    /// Messages of one window, when it began, and how long those before it took.
-    window: u64,
-    since: u64,
-    took: [u64; WINDOWS],
-    filled: usize,
-}
-
-impl WarmUp {
-    fn new(messages: u64) -> WarmUp {
-        let clocked = messages.div_ceil(2);
-        let window = (clocked / WINDOWS as u64).max(1);
-        WarmUp { left: messages, clocked, window, since: 0, took: [0; WINDOWS], filled: 0 }
-    }
-
-    /// One more went; after the last one, how long each takes.
-    fn count_message(&mut self) -> Option<f64> {
-        self.left = self.left.saturating_sub(1);
-        let done = self.clocked.saturating_sub(self.left);
-        if done > 0 && done.is_multiple_of(self.window) && self.filled < WINDOWS {
-            let now = monotonic_ns();
-            self.took[self.filled] = now - self.since;
-            (self.since, self.filled) = (now, self.filled + 1);
-        }
-        (self.left == 0).then(|| {
-            let took = &mut self.took[..self.filled];
-            took.sort_unstable();
-            took.get(took.len() / 2).map_or(0.0, |middle| *middle as f64 / self.window as f64)
-        })
-    }
-}
-
 impl Slowdown {
     /// For one end of a step.
     pub fn new(percent: u32, does: Does, blocks: &[Block]) -> Slowdown {
         let slows = percent > 0 && matches!(does, Does::Sends | Does::Pings);
-        let is_warm_up = |block: &&Block| does == Does::Sends && block.lead == block.slices;
-        let warm_up = blocks
-            .first()
-            .filter(is_warm_up)
-            .map(|block| WarmUp::new(block.messages * u64::from(block.slices)));
+        let warm_up = WarmUp::of_stream(blocks).filter(|_| does == Does::Sends);
         let share = slows.then(|| f64::from(percent) / 100.0);
         Slowdown { share, warm_up, paced: None, last_at: None, next_at: None }
     }
@@ -80,13 +37,11 @@ impl Slowdown {
     #[inline]
     pub fn hold(&mut self, len: usize) {
         let Some(share) = self.share else { return };
-        let now = monotonic_ns();
         if let Some(warm_up) = &mut self.warm_up {
-            if warm_up.left == warm_up.clocked {
-                warm_up.since = now;
-            }
+            warm_up.moves();
             return;
         }
+        let now = monotonic_ns();
         match (self.paced, self.last_at) {
             (Some((paced, each_ns)), _) if paced == len => {
                 let at = self.next_at.unwrap_or(now as f64);
@@ -101,14 +56,20 @@ impl Slowdown {
         }
     }
 
-    /// A whole message went.
+    /// Whether messages go by themselves still, to show how long one takes.
     #[inline]
-    pub fn count_message(&mut self, len: usize) {
-        let (Some(share), Some(warm_up)) = (self.share, &mut self.warm_up) else { return };
-        if let Some(each_ns) = warm_up.count_message() {
-            self.paced = Some((len, each_ns * (1.0 + share)));
-            self.warm_up = None;
-        }
+    pub fn is_warming_up(&self) -> bool {
+        self.share.is_some() && self.warm_up.is_some()
+    }
+
+    /// So much went of a message of this size, and so much is still on its way; tells whether messages are paced from now on.
+    #[inline]
+    pub fn moved(&mut self, (len, moved): (usize, usize), outstanding: u64) -> bool {
+        let (Some(share), Some(warm_up)) = (self.share, &mut self.warm_up) else { return false };
+        let Some(ns_per_byte) = warm_up.moved(moved, outstanding) else { return false };
+        self.paced = Some((len, ns_per_byte * len as f64 * (1.0 + share)));
+        self.warm_up = None;
+        true
     }
 
     /// A stream's next block begins: the other end said go.
@@ -142,7 +103,7 @@ mod tests {
         for _ in 0..messages {
             slowdown.hold(8);
             spin_until(monotonic_ns() + MESSAGE_NS);
-            slowdown.count_message(8);
+            slowdown.moved((8, 8), 0);
         }
         monotonic_ns() - begun
     }
@@ -167,7 +128,7 @@ mod tests {
         for does in [Does::Echoes, Does::Receives] {
             let mut slowdown = Slowdown::new(1000, does, &[block(10, 1, 1)]);
             slowdown.hold(8);
-            slowdown.count_message(8);
+            slowdown.moved((8, 8), 0);
             assert!(slowdown.last_at.is_none() && slowdown.paced.is_none());
         }
     }

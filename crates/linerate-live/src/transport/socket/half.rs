@@ -144,6 +144,8 @@ impl In for Box<dyn In> {
 struct Halves<S, R, const WAITS: bool> {
     send: S,
     receive: R,
+    /// The connection, to be asked; none where this process can have no further descriptor.
+    socket: Option<TcpStream>,
     patience: Duration,
 }
 
@@ -155,6 +157,11 @@ impl<S: Out, R: In, const WAITS: bool> Link for Halves<S, R, WAITS> {
     fn account(&mut self, kernel: &mut Kernel) -> io::Result<()> {
         self.send.account(kernel)?;
         self.receive.account(kernel)
+    }
+
+    fn outstanding(&self) -> io::Result<u64> {
+        let asked = self.socket.as_ref().map(linerate_sys::tcp_info::outstanding);
+        asked.transpose().map(|bytes| bytes.unwrap_or(0)).map_err(|error| error.source)
     }
 
     #[inline]
@@ -188,7 +195,8 @@ fn boxed_halves<const WAITS: bool>(
     receive: impl In + 'static,
     setup: &Setup,
 ) -> Box<dyn Drive> {
-    Box::new(Halves::<_, _, WAITS> { send, receive, patience: setup.patience })
+    let socket = setup.socket.try_clone().ok();
+    Box::new(Halves::<_, _, WAITS> { send, receive, socket, patience: setup.patience })
 }
 
 /// Nothing else is used in its place.

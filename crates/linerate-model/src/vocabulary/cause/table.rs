@@ -49,6 +49,14 @@ pub const CAUSES: &[Cause] = &[
         ..FAULT
     },
     Cause {
+        name: "tunnel",
+        what: "a tunnel, which wraps each packet in another one",
+        signs: &[Signal("tunnel"), Signal("cpu-busy")],
+        fix: "an MTU of the links below that is larger by the tunnel's headers; offloads that know it: ethtool -k IFACE | grep tnl; several connections, which several CPUs unwrap; or no tunnel where nobody needs it",
+        source: "RFC 7348; Documentation/networking/vxlan.rst; segmentation-offloads.rst, UDP tunnels",
+        ..FAULT
+    },
+    Cause {
         name: "firewall-rules",
         what: "packet filter rules that are asked one after the other for each packet",
         signs: &[Signal("filter-rules"), Signal("cpu-busy")],

@@ -73,6 +73,8 @@ pub const OF_LOOPS: &[&str] = &[
     "shim.spin",
     "shim.copies",
     "shim.write-size",
+    "shim.sender-work",
+    "shim.receiver-work",
     "shim.pause",
     "shim.receiver-priority",
     "shim.answered",

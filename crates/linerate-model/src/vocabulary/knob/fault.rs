@@ -177,6 +177,32 @@ pub const SHIM_SLOWDOWN: Knob = Knob {
     hint: "10: what a comparison must find",
 };
 
+/// `shim.sender-work`.
+pub const SHIM_SENDER_WORK: Knob = Knob {
+    name: "shim.sender-work",
+    kind: KnobKind::Count(0, 1000),
+    transports: SHIMMED,
+    default: "0",
+    harmless: Some(&["0"]),
+    had: Had::Always,
+    about: "a known fault: the sender of a stream works before each message, this many per cent of the time that one takes without",
+    source: "the program's own sender",
+    hint: "20: the rate falls by a sixth where the sender's thread binds, and not where it has time",
+};
+
+/// `shim.receiver-work`.
+pub const SHIM_RECEIVER_WORK: Knob = Knob {
+    name: "shim.receiver-work",
+    kind: KnobKind::Count(0, 1000),
+    transports: SHIMMED,
+    default: "0",
+    harmless: Some(&["0"]),
+    had: Had::Always,
+    about: "a known fault: the receiver of a stream works on what came, this many per cent of the time that it takes to come without",
+    source: "the program's own receiver",
+    hint: "20: the rate falls by a sixth where the receiver's thread binds, and not where it has time",
+};
+
 /// `shim.overclaim`.
 pub const SHIM_OVERCLAIM: Knob = Knob {
     name: "shim.overclaim",

@@ -133,6 +133,7 @@ impl Search<'_> {
             metric: comparison.metric.number(),
             blocks: self.race.upon(base, &raced),
             fresh: self.fresh.upon(base, &fresh),
+            hindered: Blocks::default(),
             alpha: if is_over { SCREENING_ALPHA } else { ALPHA },
             upon: base.clone(),
         };

@@ -2,7 +2,7 @@
 
 use crate::pattern::{Link, poll};
 use crate::transport::connection::channel::Channel;
-use linerate_sys::socket;
+use linerate_sys::{socket, tcp_info};
 use std::io;
 use std::time::Duration;
 
@@ -31,6 +31,10 @@ impl<'s, C> Polling<'s, C> {
 }
 
 impl<C: Channel> Link for Polling<'_, C> {
+    fn outstanding(&self) -> io::Result<u64> {
+        outstanding(self.flow)
+    }
+
     fn give_up(&mut self) {
         socket::shut_down(self.flow);
     }
@@ -77,6 +81,10 @@ impl<C: Channel> Link for Polling<'_, C> {
 }
 
 impl<C: Channel> Link for Sleeping<'_, C> {
+    fn outstanding(&self) -> io::Result<u64> {
+        outstanding(self.flow)
+    }
+
     fn give_up(&mut self) {
         socket::shut_down(self.flow);
     }
@@ -108,6 +116,11 @@ impl<C: Channel> Link for Sleeping<'_, C> {
         let was_over = socket::wait_ready(self.flow, out, left.min(self.patience)).map_err(|e| e.source)?;
         if was_over && until_ns == u64::MAX { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
     }
+}
+
+/// What the other end's kernel has not acknowledged; 0 of a channel that does not say.
+fn outstanding<C: Channel>(flow: &C) -> io::Result<u64> {
+    flow.tcp().map_or(Ok(0), |socket| tcp_info::outstanding(socket).map_err(|error| error.source))
 }
 
 /// A channel whose calls would wait carries nothing that goes both ways at once.
