@@ -43,7 +43,7 @@ pub const HINDRANCES: &[Hindrance] = &[
     },
     Hindrance {
         name: "half-window",
-        of: "what may be in flight, and so to a longer way",
+        of: "what may be in flight",
         settings: &[
             "socket.receive-buffer=8KiB",
             "socket.receive-buffer=16KiB",
@@ -59,7 +59,7 @@ pub const HINDRANCES: &[Hindrance] = &[
             "socket.receive-buffer=16MiB",
         ],
         at_most: None,
-        hint: "the window binds: larger buffers, a shorter way",
+        hint: "the window binds, as it would on a way twice as long: larger buffers, a shorter way",
         source: "RFC 7323, section 1.1: a window a round trip",
     },
     Hindrance {

@@ -34,6 +34,11 @@ pub struct Sensitivity {
 }
 
 impl Sensitivity {
+    /// The margin of hindrances, by that of candidates.
+    pub fn margin(of_candidates: f64) -> f64 {
+        of_candidates.max(LEAST)
+    }
+
     /// The share of the rate that it is proved to cost.
     pub fn cost(&self) -> Option<f64> {
         let change = self.change.filter(|_| self.verdict == Verdict::Different)?;
@@ -79,7 +84,8 @@ impl Look<'_> {
             added.is_some_and(|added| not_granted(self.recording, arm, added).is_empty())
         };
         let ratios = self.hindered.ratios(one.arm, self.metric);
-        let is_same = equivalent(&ratios, margin.max(LEAST).ln_1p()).is_some_and(|p| p < self.alpha);
+        let is_same =
+            equivalent(&ratios, Sensitivity::margin(margin).ln_1p()).is_some_and(|p| p < self.alpha);
         let is_different = one.p_adjusted.is_some_and(|p| p < self.alpha);
         match () {
             // Where a slower sender is not seen, what does not show may yet be there.

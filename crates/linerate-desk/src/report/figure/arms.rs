@@ -23,7 +23,8 @@ fn candidates(sheet: &Sheet, compared: &Compared) -> Figure {
         controls.into_iter().filter_map(|(name, one)| Some((name.to_owned(), one.as_ref()?.change)));
     let caption = "The change against the plan as it stands, with its interval over the blocks. Between the two \
                    vertical lines a difference is too small to matter.";
-    figure(sheet, compared, ("arms", "The candidates", caption), candidates.chain(controls).collect())
+    let titled = ("arms", "The candidates", caption);
+    figure(sheet, (compared.alpha, compared.margin), titled, candidates.chain(controls).collect())
 }
 
 /// What the rate is sensitive to; none where nothing was added.
@@ -37,12 +38,13 @@ fn hindrances(sheet: &Sheet, compared: &Compared) -> Option<Figure> {
                    binds; what costs nothing has time or room to spare. Between the two vertical lines a difference is too small \
                    to matter.";
     let titled = ("arms-sensitivity", "What the rate is sensitive to", caption);
-    (!rows.is_empty()).then(|| figure(sheet, compared, titled, rows))
+    let margin = Sensitivity::margin(compared.margin);
+    (!rows.is_empty()).then(|| figure(sheet, (compared.alpha, margin), titled, rows))
 }
 
 fn figure(
     sheet: &Sheet,
-    compared: &Compared,
+    (alpha, margin): (f64, f64),
     (id, title, caption): (&str, &str, &str),
     rows: Vec<(String, Effect)>,
 ) -> Figure {
@@ -50,7 +52,7 @@ fn figure(
     let id = if sheet.label.is_empty() { id.into() } else { format!("{id}-{}", sheet.label) };
     let mut figure = bars::figure(&id, title, caption, ("change", Unit::Share), names);
     // Where there may be two looks each has half of the level.
-    figure.interval = format!("{} % interval", (1000.0 * (1.0 - compared.alpha)).round() / 10.0);
+    figure.interval = format!("{} % interval", (1000.0 * (1.0 - alpha)).round() / 10.0);
     let mut series = style::nth("change".into(), 0);
     series.points = rows.iter().enumerate().map(|(row, (_, effect))| point(row, effect)).collect();
     figure.series = vec![series];
@@ -61,7 +63,7 @@ fn figure(
         label: format!("margin {}", signed_percent(x)),
         text: format!("a difference below {} does not matter here", signed_percent(x)),
     };
-    figure.marks = vec![line(-compared.margin), line(compared.margin)];
+    figure.marks = vec![line(-margin), line(margin)];
     figure
 }
 
