@@ -219,6 +219,8 @@ impl Link for Shim<'_> {
         if !self.faults.pause.is_zero() {
             std::thread::sleep(self.faults.pause);
         }
+        // What other faults cost a message belongs to its time.
+        self.sending.moves();
         self.sending.on(bytes.len());
         self.slowdown.hold(bytes.len());
         let until = linerate_sys::clock::monotonic_ns() + self.faults.spin_ns;
@@ -227,7 +229,6 @@ impl Link for Shim<'_> {
             black_box(&mut self.scratch);
         }
         while linerate_sys::clock::monotonic_ns() < until {}
-        self.sending.moves();
         let moved = self.writer.write(&mut self.link, bytes)?;
         if self.sending.is_warming_up() || self.slowdown.is_warming_up() {
             let outstanding = self.link.outstanding()?;
