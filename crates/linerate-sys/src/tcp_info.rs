@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_has_read_is_acknowledged_all_the_same() {
+    fn what_the_other_end_has_no_room_for_is_outstanding() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut near = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let _far = listener.accept().unwrap();

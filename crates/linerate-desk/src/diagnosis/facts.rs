@@ -54,11 +54,11 @@ pub(super) fn interface_fact<'r>(
     facts.get(name).filter(|value| !value.is_null())
 }
 
-/// The interface of a host that carried most during some steps.
-pub(super) fn busiest_interface<'r>(
+/// What each interface of a host carried during some steps.
+pub(super) fn carried<'r>(
     steps: impl Iterator<Item = &'r StepRecord>,
     host: HostId,
-) -> Option<&'r str> {
+) -> BTreeMap<&'r str, u64> {
     let mut carried: BTreeMap<&str, u64> = BTreeMap::new();
     for delta in steps.flat_map(|step| &step.hosts).filter(|delta| delta.host == host) {
         for interface in &delta.interfaces {
@@ -67,7 +67,15 @@ pub(super) fn busiest_interface<'r>(
             *sum = sum.saturating_add(bytes);
         }
     }
-    carried.into_iter().max_by_key(|(_, bytes)| *bytes).map(|(name, _)| name)
+    carried
+}
+
+/// The interface of a host that carried most during some steps.
+pub(super) fn busiest_interface<'r>(
+    steps: impl Iterator<Item = &'r StepRecord>,
+    host: HostId,
+) -> Option<&'r str> {
+    carried(steps, host).into_iter().max_by_key(|(_, bytes)| *bytes).map(|(name, _)| name)
 }
 
 /// What failed of the path as it stands, where that never passed anything.

@@ -5,7 +5,7 @@ mod rest;
 
 use super::bound::{Bound, NEAR, senders, stream_steps};
 use super::doubt::Finding;
-use super::facts::{busiest_interface, interface_fact};
+use super::facts::{busiest_interface, carried, interface_fact};
 use super::wire::wire;
 use crate::analysis::{Layer, SHORT};
 use crate::plan::{HostId, View};

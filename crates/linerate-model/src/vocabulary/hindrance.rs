@@ -94,9 +94,9 @@ impl Hindrance {
         HINDRANCES.iter().find(|hindrance| hindrance.name == name)
     }
 
-    /// The hindrance that has this setting; none where this version has none.
-    pub fn with_setting(setting: &str) -> Option<&'static Hindrance> {
-        HINDRANCES.iter().find(|hindrance| hindrance.settings.contains(&setting))
+    /// Whether it is made by this setting.
+    pub fn is_made_by(&self, setting: &str) -> bool {
+        self.settings.contains(&setting)
     }
 }
 

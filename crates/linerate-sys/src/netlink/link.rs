@@ -161,14 +161,35 @@ impl Netlink {
         self.ask("RTM_NEWNEIGH", &object, NEW, RouteNetlinkMessage::NewNeighbour(message)).map(drop)
     }
 
+    /// The neighbours of a link that were said for ever, with their hardware addresses.
+    pub fn permanent_neighbours(&mut self, link: &Link) -> Result<Vec<(IpAddr, Vec<u8>)>> {
+        let message = RouteNetlinkMessage::GetNeighbour(NeighbourMessage::default());
+        let answer = self.ask("RTM_GETNEIGH", &link.name, ALL, message)?;
+        let of_link = |message| {
+            let RouteNetlinkMessage::NewNeighbour(found) = message else { return None };
+            let is_its =
+                found.header.ifindex == link.index && found.header.state == NeighbourState::Permanent;
+            let mut address = None;
+            let mut hardware = None;
+            for attribute in found.attributes.into_iter().filter(|_| is_its) {
+                match attribute {
+                    NeighbourAttribute::Destination(NeighbourAddress::Inet(v4)) => address = Some(v4.into()),
+                    NeighbourAttribute::Destination(NeighbourAddress::Inet6(v6)) => {
+                        address = Some(v6.into());
+                    }
+                    NeighbourAttribute::LinkLayerAddress(bytes) => hardware = Some(bytes),
+                    _ => {}
+                }
+            }
+            Some((address?, hardware?))
+        };
+        Ok(answer.into_iter().filter_map(of_link).collect())
+    }
+
     /// Gives it an address and the route to the network of `prefix` bits around it. An IPv6 address is
     /// used at once, without asking whether somebody else has it.
     pub fn add_address(&mut self, link: &Link, address: IpAddr, prefix: u8) -> Result<()> {
-        let mut message = AddressMessage::default();
-        message.header.family = family_of(address);
-        message.header.prefix_len = prefix;
-        message.header.index = link.index;
-        message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
+        let mut message = address_message(link, address, prefix);
         if let (IpAddr::V4(v4), 1..=30) = (address, prefix) {
             let broadcast = Ipv4Addr::from_bits(v4.to_bits() | u32::MAX >> prefix);
             message.attributes.push(AddressAttribute::Broadcast(broadcast));
@@ -178,6 +199,13 @@ impl Netlink {
         }
         let object = format!("{} {address}/{prefix}", link.name);
         self.ask("RTM_NEWADDR", &object, NEW, RouteNetlinkMessage::NewAddress(message)).map(drop)
+    }
+
+    /// Takes an address from it, and the route to its network with it.
+    pub fn remove_address(&mut self, link: &Link, address: IpAddr, prefix: u8) -> Result<()> {
+        let message = address_message(link, address, prefix);
+        let object = format!("{} {address}/{prefix}", link.name);
+        self.ask("RTM_DELADDR", &object, ONE, RouteNetlinkMessage::DelAddress(message)).map(drop)
     }
 
     /// Gives it an IPv6 address; false where the kernel has no IPv6 or has it switched off.
@@ -231,7 +259,16 @@ fn is_without_ipv6(error: &Error) -> bool {
     without.map(Some).contains(&error.source.raw_os_error())
 }
 
-pub(super) fn family_of(address: IpAddr) -> AddressFamily {
+fn address_message(link: &Link, address: IpAddr, prefix: u8) -> AddressMessage {
+    let mut message = AddressMessage::default();
+    message.header.family = family_of(address);
+    message.header.prefix_len = prefix;
+    message.header.index = link.index;
+    message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
+    message
+}
+
+fn family_of(address: IpAddr) -> AddressFamily {
     match address {
         IpAddr::V4(_) => AddressFamily::Inet,
         IpAddr::V6(_) => AddressFamily::Inet6,

@@ -1,15 +1,13 @@
 //! Tunnels: Ethernet frames in UDP.
 
-use super::link::family_of;
-use super::{ALL, Link, NEW, Netlink, ONE};
+use super::{Link, NEW, Netlink};
 use crate::Result;
-use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{InfoData, InfoKind, InfoVxlan, LinkAttribute, LinkInfo, LinkMessage};
 use netlink_packet_route::neighbour::{
     NeighbourAddress, NeighbourAttribute, NeighbourFlags, NeighbourMessage, NeighbourState,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::Ipv4Addr;
 
 /// The port of VXLAN (RFC 7348, section 5).
 const PORT: u16 = 4789;
@@ -52,41 +50,5 @@ impl Netlink {
         ];
         let object = format!("{} {to}", tunnel.name);
         self.ask("RTM_NEWNEIGH", &object, NEW, RouteNetlinkMessage::NewNeighbour(message)).map(drop)
-    }
-
-    /// The neighbours of a link that were said for ever, with their hardware addresses.
-    pub fn permanent_neighbours(&mut self, link: &Link) -> Result<Vec<(IpAddr, Vec<u8>)>> {
-        let message = RouteNetlinkMessage::GetNeighbour(NeighbourMessage::default());
-        let answer = self.ask("RTM_GETNEIGH", &link.name, ALL, message)?;
-        let of_link = |message| {
-            let RouteNetlinkMessage::NewNeighbour(found) = message else { return None };
-            let is_its =
-                found.header.ifindex == link.index && found.header.state == NeighbourState::Permanent;
-            let mut address = None;
-            let mut hardware = None;
-            for attribute in found.attributes.into_iter().filter(|_| is_its) {
-                match attribute {
-                    NeighbourAttribute::Destination(NeighbourAddress::Inet(v4)) => address = Some(v4.into()),
-                    NeighbourAttribute::Destination(NeighbourAddress::Inet6(v6)) => {
-                        address = Some(v6.into());
-                    }
-                    NeighbourAttribute::LinkLayerAddress(bytes) => hardware = Some(bytes),
-                    _ => {}
-                }
-            }
-            Some((address?, hardware?))
-        };
-        Ok(answer.into_iter().filter_map(of_link).collect())
-    }
-
-    /// Takes an address from a link, and the route to its network with it.
-    pub fn remove_address(&mut self, link: &Link, address: IpAddr, prefix: u8) -> Result<()> {
-        let mut message = AddressMessage::default();
-        message.header.family = family_of(address);
-        message.header.prefix_len = prefix;
-        message.header.index = link.index;
-        message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
-        let object = format!("{} {address}/{prefix}", link.name);
-        self.ask("RTM_DELADDR", &object, ONE, RouteNetlinkMessage::DelAddress(message)).map(drop)
     }
 }

@@ -3,7 +3,7 @@
 use super::figures::share;
 use super::judgement::is_missed;
 use super::{Look, Verdict, not_granted};
-use crate::plan::{Arm, ArmKind};
+use crate::plan::ArmKind;
 use crate::statistic::{Effect, Estimate, equivalent, holm};
 use crate::vocabulary::{HINDRANCES, Hindrance};
 use schemars::JsonSchema;
@@ -49,12 +49,9 @@ impl Sensitivity {
 impl Look<'_> {
     /// Of each hindrance of the plan, in the order of their table; one that was not made has no change.
     pub(super) fn sensitivities(&self, margin: f64, doubts: &[String]) -> Vec<Sensitivity> {
-        let is_its = |arm: &Arm, of: &Hindrance| {
-            Hindrance::with_setting(&arm.name).is_some_and(|its| its.name == of.name)
-        };
         // Of those with several values the one that was made.
         let of = |hindrance: &Hindrance| {
-            let mut all = self.arms(ArmKind::Hindered).filter(|(_, arm)| is_its(arm, hindrance));
+            let mut all = self.arms(ArmKind::Hindered).filter(|(_, arm)| hindrance.is_made_by(&arm.name));
             let first = all.next()?;
             let made = std::iter::once(first).chain(all).find(|(arm, _)| self.hindered.has(*arm));
             let (arm, added) = made.unwrap_or(first);

@@ -1,12 +1,12 @@
 //! Signals that are read by setting the two ends of a path side by side.
 
-use super::{LONGER_US, Shown, TIMES_THE_LEAST, interface_fact, percent};
+use super::{LONGER_US, Shown, TIMES_THE_LEAST, carried, interface_fact, percent};
 use crate::plan::HostId;
 use crate::record::{SocketRecord, StepRecord};
 use crate::unit::Nanoseconds;
 use crate::vocabulary::Does;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Of the acknowledgements so many are lost where the way back is to be blamed, and as many of them at least: some are always
 /// on their way when the ends are read.
@@ -91,11 +91,7 @@ impl Shown<'_> {
     /// An interface of an end that wraps what the busiest one carries.
     pub(super) fn tunnel(&self) -> Option<String> {
         self.interfaces().find_map(|(host, busiest)| {
-            let mut carried: BTreeMap<&str, u64> = BTreeMap::new();
-            let deltas = self.steps.iter().flat_map(|step| &step.hosts).filter(|delta| delta.host == host);
-            for one in deltas.flat_map(|delta| &delta.interfaces) {
-                *carried.entry(&one.name).or_default() += one.rx_bytes.saturating_add(one.tx_bytes);
-            }
+            let carried = carried(self.steps.iter().copied(), host);
             let least = CARRIES * *carried.get(busiest)? as f64;
             let kind = |interface: &str| {
                 let kind = interface_fact(self.recording, host, interface, "kind").and_then(Value::as_str);

@@ -88,8 +88,7 @@ impl Experiments {
     fn nearest(&self, recording: &Recording) -> Vec<u32> {
         let wanted = in_flight(recording).map(|bytes| LEFT_IN_FLIGHT * bytes);
         let is_made = |number: u32, arm: &Arm, of: &Hindrance| {
-            let is_its = Hindrance::with_setting(&arm.name).is_some_and(|its| its.name == of.name);
-            is_its && arm.kind == ArmKind::Hindered && !self.refused.contains(&number)
+            of.is_made_by(&arm.name) && arm.kind == ArmKind::Hindered && !self.refused.contains(&number)
         };
         let one_of = |hindrance: &Hindrance| {
             let all = (1..).zip(&self.plan.arms).filter(|(number, arm)| is_made(*number, arm, hindrance));

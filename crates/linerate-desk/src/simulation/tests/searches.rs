@@ -3,8 +3,9 @@
 use super::super::Simulation;
 use crate::analysis::analyse;
 use crate::diagnosis::{CauseVerdict, Grade, diagnose, suspects};
-use crate::plan::hindrances;
-use crate::plan::{Arm, Comparison, Metric, Plan, PlantedCause, Rungs, View, Why, World, experiments};
+use crate::plan::{
+    Arm, Comparison, Metric, Plan, PlantedCause, Rungs, View, Why, World, experiments, hindrances,
+};
 use crate::record::{Event, Recording};
 use crate::schedule::search_of;
 use crate::vocabulary::{CAUSES, Cause, Rung};

@@ -4,7 +4,7 @@ use super::headed;
 use super::searches::{plan, searched, world};
 use crate::analysis::{Compared, Sensitivity, Verdict, compare_arms};
 use crate::diagnosis::suspects;
-use crate::plan::{Why, World};
+use crate::plan::{ArmKind, Why, World};
 use crate::record::{KnobRefused, Recording};
 use crate::schedule::{search_of, unusable_knob};
 use crate::simulation::Simulation;
@@ -54,7 +54,7 @@ fn causes_are_told_first_and_alike() {
     let world = world(&[("small-send-buffer", 3.0)]);
     let with = plan(&world, &[], 90);
     let mut without = with.clone();
-    without.arms.retain(|arm| arm.kind != crate::plan::ArmKind::Hindered);
+    without.arms.retain(|arm| arm.kind != ArmKind::Hindered);
     let [with, without] = [with, without].map(|plan| searched(&plan, &world, 4));
     let first = with.trials.iter().position(|trial| trial.why == Why::Hindered).unwrap();
     assert!(with.trials[first..].iter().all(|trial| matches!(trial.why, Why::Hindered | Why::Probe)));

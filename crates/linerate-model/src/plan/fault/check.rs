@@ -82,6 +82,7 @@ mod tests {
     fn what_cannot_be_put_in_is_refused() {
         let cases = [
             ("fault=c:sack-off", "its hosts are a, b"),
+            ("fault=b:tunnel", "leave out `b:`"),
             ("fault=loss,wire=netem", "leave out wire="),
             ("fault=loss=1%,fault=loss=2%", "act on the same"),
             ("fault=loss,fault=a-b:burst-loss", "act on the same"),
