@@ -4,7 +4,6 @@ mod disks;
 mod ends;
 mod hosts;
 mod measured;
-mod memory;
 mod messages;
 use crate::user::nobody;
 mod removal;
