@@ -54,6 +54,7 @@ pub use register::{Gone, Look, Register};
 use crate::plan::{Carrier, Coalescing, Topology};
 use crate::record::WireAudit;
 use crate::{Error, Result};
+use fault::socket_memory::Group;
 use linerate_sys::child::ChildProcess;
 use linerate_sys::spawn;
 use request::Request;
@@ -100,6 +101,8 @@ pub struct VirtualHost {
     pub interface: String,
     /// What a process joins to be on this host, in this order.
     namespaces: Vec<Arc<OwnedFd>>,
+    /// The control group that its programs are in, where a fault makes one.
+    group: Option<Group>,
 }
 
 /// What this machine lets this user do.
@@ -140,7 +143,8 @@ impl Lab {
         for Site { name, address, address6, further, interface, hardware, .. } in layout.hosts {
             ports.extend(hardware.try_into().map(|hardware: [u8; 6]| (name.clone(), hardware)));
             let namespaces = user_namespace.iter().cloned().chain([next()?, next()?]).collect();
-            hosts.push(VirtualHost { name, address, address6, further, interface, namespaces });
+            let group = None;
+            hosts.push(VirtualHost { name, address, address6, further, interface, namespaces, group });
         }
         for (host, _) in hosts.iter_mut().zip(has_mounts).filter(|(_, has_mounts)| *has_mounts) {
             host.namespaces.push(next()?);
@@ -154,8 +158,12 @@ impl Lab {
             }
             _ => None,
         };
-        let (beside, of_beside): (Vec<ChildProcess>, Vec<InForce>) =
+        let (mut beside, mut of_beside): (Vec<ChildProcess>, Vec<InForce>) =
             fault::beside_hosts(topology, &hosts, program)?.into_iter().unzip();
+        for (process, in_force) in fault::around_programs(topology, &mut hosts, program)? {
+            beside.push(process);
+            of_beside.push(in_force);
+        }
         let of_wire = fault::of_wire(topology);
         let faults = layout.faults.into_iter().chain(of_wire).chain(of_beside).collect();
         let has_user_namespace = layout.user_namespace;
@@ -205,6 +213,10 @@ impl VirtualHost {
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        // Its files are those of the machine, and not of the host.
+        if let Some(group) = &self.group {
+            spawn::join_group(&mut command, group.members.clone());
+        }
         spawn::join_namespaces(&mut command, self.namespaces.clone());
         spawn::tie_to_parent(&mut command);
         journal::mark(&mut command);

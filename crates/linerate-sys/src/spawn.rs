@@ -18,6 +18,17 @@ pub fn join_namespaces(command: &mut Command, namespaces: Vec<Arc<OwnedFd>>) {
     unsafe { command.pre_exec(join) };
 }
 
+/// Makes the child a member of a control group: `members` is the group's `cgroup.procs`, open for writing (cgroups(7)).
+pub fn join_group(command: &mut Command, members: Arc<OwnedFd>) {
+    let join = move || -> io::Result<()> {
+        // 0 is whoever writes.
+        write(&members, b"0")?;
+        Ok(())
+    };
+    // SAFETY: between fork and exec the closure makes system calls only: it neither allocates nor locks.
+    unsafe { command.pre_exec(join) };
+}
+
 /// Has the child take itself for this user: in a user namespace of its own, which has no other one. To the kernel it
 /// stays who it is, with an owner's rights to files and no others. What it makes of System V's memory and semaphores goes
 /// with it.

@@ -4,6 +4,7 @@ mod disks;
 mod ends;
 mod hosts;
 mod measured;
+mod memory;
 mod messages;
 use crate::user::nobody;
 mod removal;

@@ -241,11 +241,11 @@ pub fn compare_arms(recording: &Recording) -> Option<Compared> {
 fn judged(look: &Look, shown: &Trial) -> Compared {
     let comparison = look.comparison;
     // What is told at a wider level, of fewer blocks, is no reason to doubt what is alike; nor is it where gains beyond the
-    // margin are searched for, and this is proved to be less.
+    // margin are searched for, and this is proved to be less: a link that is full tells 30 millionths apart.
     let least = comparison.margin.max(LEAST_MARGIN);
     let is_small =
         |effect: &Effect| [effect.low, effect.high].iter().all(|end| end.is_some_and(|it| it.abs() <= least));
-    let is_search = look.plan.tuning().is_some();
+    let is_search = comparison.adaptive || look.plan.tuning().is_some();
     // A control that fails makes every verdict doubtful, so a run that asks by itself lets it err less often.
     let most = if comparison.adaptive { SELDOM } else { ALPHA };
     let same = look

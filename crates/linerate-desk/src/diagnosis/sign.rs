@@ -12,11 +12,16 @@ use crate::plan::{HostId, View};
 use crate::record::{Recording, SocketRecord, StepRecord};
 use crate::statistic::median;
 use crate::unit::{BitRate, Bytes, Nanoseconds, percent, significant};
-use crate::vocabulary::{Cause, NOTHING_PASSES, Sign};
+use crate::vocabulary::{Cause, Does, NOTHING_PASSES, Sign};
 use serde_json::Value;
 
 /// A bound is a sign where the rate is more than this share of it: a wait of less of the time is no sign of what binds.
 const LEAST_SHARE: f64 = 0.3;
+
+/// Of the congestion window no counter says that it was waited for. Where it binds it is full: the mean of a window that is
+/// halved and grows again is 0.75 of the most that it becomes.
+const CONGESTION_WINDOW: &str = "congestion-window";
+const LEAST_IN_FLIGHT: f64 = 0.6;
 
 /// Of the segments that carry data so many are lost, or out of order, where a path is to be blamed for it.
 pub(super) const LOST: f64 = 1e-4;
@@ -106,7 +111,9 @@ const READ: &[(&str, Reading)] = &[
     ("out-of-order", |path| {
         let of_all = |name: &str| path.all().filter_map(|socket| socket.moved.get(name)).sum::<u64>() as f64;
         let share = of_all("rcv_ooopack") / path.moved("data_segs_out");
-        let is_seen = share >= DISORDERED && path.moved("reord_seen") > 0.0;
+        // Without selective acknowledgements a sender takes what a loss leaves behind it for the same.
+        let tells = path.lacks(SACK, "").is_none();
+        let is_seen = tells && share >= DISORDERED && path.moved("reord_seen") > 0.0;
         is_seen.then(|| format!("{} of the segments came out of order", percent(share)))
     }),
     ("paced", |path| {
@@ -159,6 +166,7 @@ const READ: &[(&str, Reading)] = &[
             .then(|| format!("a round trip takes {} under load, and {} at least", told(loaded), told(least)))
     }),
     ("tunnel", |path| path.tunnel()),
+    ("unread-data", |path| path.unread()),
 ];
 
 pub(super) fn kib(bytes: f64) -> String {
@@ -276,7 +284,8 @@ impl<'r> Shown<'r> {
     }
 
     fn is_near(&self, bound: &Bound) -> bool {
-        self.measured >= LEAST_SHARE * bound.bps
+        let least = if bound.name == CONGESTION_WINDOW { LEAST_IN_FLIGHT } else { LEAST_SHARE };
+        self.measured >= least * bound.bps
     }
 
     fn all(&self) -> impl Iterator<Item = &'r SocketRecord> {
@@ -320,10 +329,16 @@ impl<'r> Shown<'r> {
 
     /// How long the timed blocks of these steps lasted.
     fn timed_ns(&self) -> Option<f64> {
+        self.longest_ns(|_| true)
+    }
+
+    /// How long those roles were at it in all of these blocks, by the slowest flow of each.
+    fn longest_ns(&self, is_meant: impl Fn(Does) -> bool) -> Option<f64> {
         let trials =
             self.recording.trials.iter().filter(|trial| trial.pass > 0 && self.layer.owns(&trial.case));
         let longest = trials.filter_map(|trial| {
-            trial.roles.iter().flat_map(|role| &role.flows).map(|flow| flow.duration_ns).max()
+            let meant = trial.roles.iter().filter(|role| is_meant(role.does));
+            meant.flat_map(|role| &role.flows).map(|flow| flow.duration_ns).max()
         });
         let sum = longest.sum::<u64>() as f64;
         (sum > 0.0 && !self.is_blind()).then_some(sum)

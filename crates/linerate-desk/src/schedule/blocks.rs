@@ -7,6 +7,7 @@ use super::visit::Visit;
 use crate::analysis::settled_ns;
 use crate::plan::{Block, Case, Pace, Plan, Why};
 use crate::record::{Recording, Trial};
+use crate::unit::Nanoseconds;
 use crate::vocabulary::{CLOCK_READ, FEEDBACK_NS, Pattern, Place, SHIM_ANSWERED, Search};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -17,6 +18,11 @@ const PROBE_BYTES: u64 = 4 << 20;
 const MOST_PROBES: u64 = 2000;
 /// Where each message is answered it may take a delayed acknowledgement's 40 ms.
 const MOST_ANSWERED: u64 = 20;
+
+/// A sender that rests before each message does so for no longer than this in all, and before so many at least: the first one
+/// finds buffers that are empty.
+const LONGEST_REST_NS: f64 = 1e9;
+const LEAST_RESTED: u64 = 2;
 
 /// How long a flow runs before its probing blocks: they only find the rate.
 const PROBE_WARM_UP_NS: u64 = 100_000_000;
@@ -83,6 +89,7 @@ pub fn for_visit(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -
     let is_long = network_path::is_long(round_trip_ns) || entry.bounded && entry.path.is_known();
     let scale = Scale { least_sample_ns: least_sample_ns(recording), is_long };
     let most_probes = if is_answered(plan, &entry.case) { MOST_ANSWERED } else { MOST_PROBES };
+    let most_probes = rested(plan, &entry.case, most_probes);
     let block = |size| {
         let buffers = Buffers::for_size(plan, entry, size, cold_from);
         Shape { entry, size, buffers, scale, most_probes }
@@ -110,6 +117,14 @@ pub fn for_visit(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -
 pub(super) fn is_answered(plan: &Plan, case: &Case) -> bool {
     let value = plan.value_for(&case.rung, case.arm, SHIM_ANSWERED.name);
     value.is_some_and(|value| SHIM_ANSWERED.plants_fault(value))
+}
+
+/// As many messages of a sender that rests before each as rest for a while, so many at most.
+fn rested(plan: &Plan, case: &Case, most: u64) -> u64 {
+    let rest = plan.value_for(&case.rung, case.arm, "shim.pause").and_then(|value| value.parse().ok());
+    rest.map_or(most, |rest: Nanoseconds| {
+        ((LONGEST_REST_NS / rest.0.max(1.0)) as u64).clamp(LEAST_RESTED, most)
+    })
 }
 
 /// How long a block is to last.

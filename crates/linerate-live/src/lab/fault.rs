@@ -10,6 +10,7 @@ mod initial_window;
 mod mtu;
 pub(super) mod offload;
 pub mod rival;
+pub mod socket_memory;
 pub(super) mod sysctl;
 mod tunnel;
 
@@ -105,6 +106,24 @@ fn disks(topology: &Topology, hosts: &[VirtualHost], program: &Path) -> Result<V
     pairs.filter(|(host, fault)| fault.is_disk_of(&host.name)).map(start).collect()
 }
 
+/// Gives the programs of hosts control groups of their own.
+pub(super) fn around_programs(
+    topology: &Topology,
+    hosts: &mut [VirtualHost],
+    program: &Path,
+) -> Result<Vec<(ChildProcess, InForce)>> {
+    let mut all = Vec::new();
+    for host in hosts {
+        for fault in topology.faults.iter().filter(|fault| fault.is_of_programs_on(&host.name)) {
+            let made = socket_memory::start(program, &host.name, &fault.value);
+            let (process, group, granted) = made.map_err(|error| of_fault(fault, error))?;
+            host.group = Some(group);
+            all.push((process, InForce { fault: fault.to_string(), place: host.name.clone(), granted }));
+        }
+    }
+    Ok(all)
+}
+
 fn hogs(topology: &Topology, program: &Path) -> Result<Vec<(ChildProcess, InForce)>> {
     let processes = topology.faults.iter().filter_map(|fault| Some((fault, fault.cpu()?)));
     let start = |(fault, (cpu, share)): (&Fault, (u32, f64))| {
@@ -130,10 +149,10 @@ pub(super) fn of_wire(topology: &Topology) -> Vec<InForce> {
     ways.flat_map(of_way).map(|(fault, place)| InForce { fault, place, granted: granted() }).collect()
 }
 
-/// The first fault that is a run's alone: hosts that are kept cannot have it.
+/// The first fault that is of a run's programs alone: hosts that are kept cannot have it.
 pub fn of_runs_alone(topology: &Topology) -> Option<&Fault> {
-    let of_run =
-        |fault: &&Fault| fault.entry().is_some_and(|entry| matches!(entry.site, FaultSite::Knobs(_)));
+    let is_of_run = |site| matches!(site, FaultSite::Knobs(_) | FaultSite::Programs);
+    let of_run = |fault: &&Fault| fault.entry().is_some_and(|entry| is_of_run(entry.site));
     topology.faults.iter().find(of_run)
 }
 

@@ -25,6 +25,9 @@ pub struct Watched<'w> {
     pub sockets: Vec<&'w TcpStream>,
     /// How often is sampled; none for a step without time lines.
     pub sample: Option<Duration>,
+    /// Whether what was sent is waited for before the connections are read: not of a load that ends with others, nor where
+    /// time lines would grow by it.
+    pub settles: bool,
 }
 
 /// What was seen, without the names of hosts and workers, which the caller knows.

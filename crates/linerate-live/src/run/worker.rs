@@ -271,11 +271,12 @@ fn measure(
 ) -> Result<PartAnswer> {
     let sample = sample_ns.map(Duration::from_nanos);
     let mut watch = Watch::begin(Site::Session, &watched(session, sample))?;
+    let settles = !part.beside && sample.is_none();
     let measured = match part.beside {
         false => session.trial(&part.tasks, part.wait, &part.blocks)?,
         true => vec![beside(session, part, done)?],
     };
-    let seen = watch.end(&watched(session, sample))?;
+    let seen = watch.end(&Watched { settles, ..watched(session, sample) })?;
     part_answer(part, &measured, seen)
 }
 

@@ -42,6 +42,11 @@ impl Fault {
         self.is_at(FaultSite::Disk, host)
     }
 
+    /// Whether it bounds the programs on this host.
+    pub fn is_of_programs_on(&self, host: &str) -> bool {
+        self.is_at(FaultSite::Programs, host)
+    }
+
     fn is_at(&self, site: FaultSite, host: &str) -> bool {
         let is_there = self.entry().is_some_and(|entry| entry.site == site);
         is_there && self.only.as_deref().is_none_or(|only| only == host)

@@ -304,7 +304,9 @@ fn site(site: FaultSite) -> String {
         FaultSite::WayBack => {
             "the wire, in the directions to host a; in another with its ends in front: a-b:NAME".into()
         }
-        FaultSite::Host | FaultSite::Disk => "every host; one of them with its name in front: b:NAME".into(),
+        FaultSite::Host | FaultSite::Disk | FaultSite::Programs => {
+            "every host; one of them with its name in front: b:NAME".into()
+        }
         FaultSite::Hosts => "all hosts together".into(),
         FaultSite::Process => "the machine, beside the hosts".into(),
         FaultSite::Flow => "the path from host a to host b".into(),

@@ -32,6 +32,8 @@ pub enum FaultSite {
     Hosts,
     /// A folder of every host, in a mount namespace of its own.
     Disk,
+    /// The programs that a run has on every host, in a control group of their own.
+    Programs,
     /// A process beside the hosts.
     Process,
     /// Processes on the first two hosts, which use the path between them.
@@ -285,6 +287,17 @@ pub const FAULTS: &[FaultEntry] = &[
         source: "Documentation/scheduler/sched-eevdf.rst",
         imitates: "another process on a measured CPU",
         hint: "with --set cpu.placement=0/1; the report must warn of foreign-cpu",
+    },
+    FaultEntry {
+        name: "socket-memory",
+        kind: FaultKind::Bytes(16 << 10, 64 << 30),
+        default: "512KiB",
+        site: FaultSite::Programs,
+        about: "the programs on a host have so much memory for all their TCP sockets: a control group's limit",
+        model: "what comes beyond it is dropped and sent again after a timeout, until less is unread; a receive buffer that fits into it drops nothing",
+        source: "Documentation/admin-guide/cgroup-v1/memory.rst, memory.kmem.tcp.limit_in_bytes; snmp_counter.rst, TCPRcvQDrop",
+        imitates: "a container whose memory is short",
+        hint: "b:socket-memory=512KiB, beside --base socket.receive-buffer=32KiB: what binds is not the window but what it may hold",
     },
     FaultEntry {
         name: "slow-disk",

@@ -93,10 +93,10 @@ pub const OBSERVERS: &[ObserverEntry] = &[
     },
     ObserverEntry {
         name: "sockets",
-        about: "which counters of each TCP connection moved, and its last state",
+        about: "which counters of each TCP connection moved until what it sent was acknowledged, and its state when it had sent the last",
         needs: "nothing",
         privilege: None,
-        cost: "two calls a connection, before its first block and after its last",
+        cost: "three calls a connection, before its first block and after its last, and one a millisecond while what it sent is on its way",
         source: "TCP_INFO, tcp(7); include/uapi/linux/tcp.h",
         hint: "linerate explain retransmits",
     },

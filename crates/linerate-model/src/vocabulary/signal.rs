@@ -108,7 +108,7 @@ pub const SIGNALS: &[SignalEntry] = &[
     SignalEntry {
         name: "out-of-order",
         what: "segments that came behind later ones",
-        rule: "at least one of 1,000 segments that carry data came out of order, and the sender saw reordering",
+        rule: "at least one of 1,000 segments that carry data came out of order, and the sender saw reordering by selective acknowledgements",
         source: "tcpi_rcv_ooopack, tcpi_reord_seen, include/uapi/linux/tcp.h; RFC 4737",
     },
     SignalEntry {
@@ -182,6 +182,12 @@ pub const SIGNALS: &[SignalEntry] = &[
         what: "an interface that wraps packets in others",
         rule: "an interface of an end is a tunnel's (vxlan, geneve, gre, ipip, sit, wireguard, tun, xfrm and their kin) and carried at least half of what the busiest one did",
         source: "IFLA_INFO_KIND, rtnetlink(7)",
+    },
+    SignalEntry {
+        name: "unread-data",
+        what: "a receiver that reads on when all has long arrived",
+        rule: "the sender had handed over all, and had it acknowledged, in less than 80 % of the time that the receiver took",
+        source: "tcpi_busy_time, include/uapi/linux/tcp.h; both ends' own clocks",
     },
 ];
 

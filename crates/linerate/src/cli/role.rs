@@ -2,7 +2,7 @@
 
 use super::join;
 use super::output::print;
-use crate::lab::fault::{disk, hog, rival};
+use crate::lab::fault::{disk, hog, rival, socket_memory};
 use crate::lab::{builder, wire};
 use crate::run::worker;
 use crate::transport::foreign::library::{self, boot, supervise};
@@ -94,6 +94,12 @@ pub enum Role {
         /// Where to; none takes what comes.
         to: Option<std::net::SocketAddr>,
     },
+    /// Keep a control group for the programs on a host of a lab.
+    #[command(hide = true)]
+    LabGroup {
+        /// What their sockets may hold.
+        memory: String,
+    },
     /// Serve a slow disk on a host of a lab.
     #[command(hide = true)]
     LabDisk {
@@ -184,6 +190,10 @@ pub fn main(role: Role) -> crate::Result<ExitCode> {
         }
         Role::LabRival { flows, to } => {
             rival::main(flows, to, std::io::stdout())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Role::LabGroup { memory } => {
+            socket_memory::main(&memory, std::io::stdin(), std::io::stdout())?;
             Ok(ExitCode::SUCCESS)
         }
         Role::LabDisk { rate } => {

@@ -14,12 +14,12 @@ fn hogs() -> Vec<u32> {
     playing(hog::SUBCOMMAND)
 }
 
-fn playing(role: &str) -> Vec<u32> {
+pub(super) fn playing(role: &str) -> Vec<u32> {
     let all = processes().into_iter();
     all.filter(|(_, subcommand)| subcommand == role).map(|(pid, _)| pid).collect()
 }
 
-fn kill(pid: u32) {
+pub(super) fn kill(pid: u32) {
     kill_process(Pid::from_raw(pid as i32).unwrap(), Signal::KILL).unwrap();
 }
 

@@ -1,6 +1,6 @@
 //! Signals that are read by setting the two ends of a path side by side.
 
-use super::{LONGER_US, Shown, TIMES_THE_LEAST, carried, interface_fact, percent};
+use super::{BUSY, LONGER_US, Shown, TIMES_THE_LEAST, carried, interface_fact, percent};
 use crate::plan::HostId;
 use crate::record::{SocketRecord, StepRecord};
 use crate::unit::Nanoseconds;
@@ -44,6 +44,15 @@ const TUNNELS: &[&str] = &[
 const CARRIES: f64 = 0.5;
 
 impl Shown<'_> {
+    /// That the receiver reads on when all has long arrived: the buffers of both ends held it.
+    pub(super) fn unread(&self) -> Option<String> {
+        let handed_over = self.longest_ns(|does| does == Does::Sends)?;
+        let acknowledged = handed_over.max(1e3 * self.moved("busy_time"));
+        let share = acknowledged / self.longest_ns(|does| does == Does::Receives)?;
+        (share < BUSY)
+            .then(|| format!("all had arrived in {} of the time that it took to be read", percent(share)))
+    }
+
     /// Segments that the receiving connections sent, most of which are acknowledgements, and that did not come in.
     pub(super) fn lost_acks(&self) -> Option<String> {
         let receiver = self.layer.to.as_ref()?.single()?;

@@ -219,8 +219,6 @@ impl Link for Shim<'_> {
         if !self.faults.pause.is_zero() {
             std::thread::sleep(self.faults.pause);
         }
-        // What other faults cost a message belongs to its time.
-        self.sending.moves();
         self.sending.on(bytes.len());
         self.slowdown.hold(bytes.len());
         let until = linerate_sys::clock::monotonic_ns() + self.faults.spin_ns;
@@ -245,7 +243,6 @@ impl Link for Shim<'_> {
     fn pull(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         // All that a sender hears is the word to begin the next block.
         self.slowdown.begins();
-        self.receiving.moves();
         let came = self.link.pull(bytes)?;
         self.receiving.on(came);
         self.receiving.moved(came, 0);

@@ -37,8 +37,7 @@ impl Slowdown {
     #[inline]
     pub fn hold(&mut self, len: usize) {
         let Some(share) = self.share else { return };
-        if let Some(warm_up) = &mut self.warm_up {
-            warm_up.moves();
+        if self.warm_up.is_some() {
             return;
         }
         let now = monotonic_ns();
@@ -67,7 +66,7 @@ impl Slowdown {
     pub fn moved(&mut self, (len, moved): (usize, usize), outstanding: u64) -> bool {
         let (Some(share), Some(warm_up)) = (self.share, &mut self.warm_up) else { return false };
         let Some(ns_per_byte) = warm_up.moved(moved, outstanding) else { return false };
-        self.paced = Some((len, ns_per_byte * len as f64 * (1.0 + share)));
+        self.paced = Some((len, ns_per_byte * len as f64 * (1.0 + share))).filter(|_| ns_per_byte > 0.0);
         self.warm_up = None;
         true
     }

@@ -44,15 +44,8 @@ impl WarmUp {
         })
     }
 
-    /// Bytes are about to move.
-    #[inline]
-    pub fn moves(&mut self) {
-        if self.since.is_none() && self.left <= self.clocked {
-            self.since = Some((monotonic_ns(), self.arrived));
-        }
-    }
-
-    /// So many moved, and of all of them so many are still on their way; after the last one, how long each takes.
+    /// So many moved, and of all of them so many are still on their way; after the last one, how long each takes, which is 0
+    /// where there were too few of them to show it.
     #[inline]
     pub fn moved(&mut self, bytes: usize, outstanding: u64) -> Option<f64> {
         self.moved_at(bytes, outstanding, monotonic_ns)
@@ -61,7 +54,10 @@ impl WarmUp {
     fn moved_at(&mut self, bytes: usize, outstanding: u64, now_ns: impl Fn() -> u64) -> Option<f64> {
         self.left = self.left.saturating_sub(bytes as u64);
         self.arrived = (self.all - self.left).saturating_sub(outstanding);
-        if let Some((since_ns, then)) = self.since {
+        if self.since.is_none() && self.left <= self.clocked {
+            // From the end of a message on: that the next one is waited for belongs to its time.
+            self.since = Some((now_ns(), self.arrived));
+        } else if let Some((since_ns, then)) = self.since {
             let arrived = self.arrived.saturating_sub(then);
             if arrived >= self.part && self.filled < PARTS {
                 let now_ns = now_ns();
@@ -101,9 +97,6 @@ mod tests {
                 now_ns += 10 * buffer / 3;
                 buffer += 100;
             }
-            if warm_up.since.is_none() && warm_up.left <= warm_up.clocked {
-                warm_up.since = Some((now_ns, warm_up.arrived));
-            }
             pushed += BYTES as u64;
             found = warm_up.moved_at(BYTES, pushed.saturating_sub(now_ns / 10), || now_ns);
         }
@@ -117,11 +110,21 @@ mod tests {
         for message in 0..64_u64 {
             // Somebody else has the CPU for a while.
             let now_ns = message * 10_000 + if message > 50 { 3_000_000 } else { 0 };
-            if warm_up.since.is_none() && warm_up.left <= warm_up.clocked {
-                warm_up.since = Some((now_ns, warm_up.arrived));
-            }
             found = warm_up.moved_at(BYTES, 0, || now_ns + 10_000);
         }
         assert!((9.9..10.1).contains(&found.unwrap()), "{found:?}");
+    }
+
+    /// A sender that rests before each message, of which there are few.
+    #[test]
+    fn a_rest_belongs_to_the_message_behind_it() {
+        for messages in 2..6 {
+            let mut warm_up = warm_up(messages);
+            let found = (1..=messages).map(|message| warm_up.moved_at(BYTES, 900, || message * 1_000_000));
+            let found = found.last().flatten().unwrap();
+            assert!((990.0..1010.0).contains(&found), "{messages}: {found}");
+        }
+        // One by itself shows nothing.
+        assert_eq!(warm_up(1).moved_at(BYTES, 0, || 1_000_000), Some(0.0));
     }
 }

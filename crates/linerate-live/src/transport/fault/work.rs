@@ -24,14 +24,6 @@ impl Work {
         Work { share, warm_up, ns_per_byte: 0.0 }
     }
 
-    /// Bytes are about to move.
-    #[inline]
-    pub fn moves(&mut self) {
-        if let Some(warm_up) = &mut self.warm_up {
-            warm_up.moves();
-        }
-    }
-
     /// Whether bytes move by themselves still, to show how long one takes.
     #[inline]
     pub fn is_warming_up(&self) -> bool {
@@ -86,7 +78,6 @@ mod tests {
         let begun = monotonic_ns();
         for _ in 0..20 {
             work.on(BYTES);
-            work.moves();
             let until = monotonic_ns() + NS_PER_BYTE * BYTES as u64;
             while monotonic_ns() < until {}
             work.moved(BYTES, 0);

@@ -20,10 +20,12 @@ pub(super) fn scope(entry: &FaultEntry, only: &str) -> Result<(), TargetError> {
         (FaultSite::Wire | FaultSite::WayBack, None) => {
             (false, format!("it acts on a direction between two hosts: a-b:{name}"))
         }
-        (FaultSite::Host | FaultSite::Disk, None) => {
+        (FaultSite::Host | FaultSite::Disk | FaultSite::Programs, None) => {
             (is_host(only), format!("no host is called so; try b:{name}"))
         }
-        (FaultSite::Host | FaultSite::Disk, Some(_)) => (false, format!("it acts on a host: b:{name}")),
+        (FaultSite::Host | FaultSite::Disk | FaultSite::Programs, Some(_)) => {
+            (false, format!("it acts on a host: b:{name}"))
+        }
         (FaultSite::Hosts, _) => (false, format!("all hosts have it together: leave out `{only}:`")),
         (FaultSite::Process, _) => (false, format!("it acts on the whole machine: leave out `{only}:`")),
         (FaultSite::Flow, _) => (false, format!("it goes from host a to host b: leave out `{only}:`")),

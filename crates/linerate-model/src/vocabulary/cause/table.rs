@@ -263,6 +263,7 @@ pub const CAUSES: &[Cause] = &[
         name: "socket-memory",
         what: "memory for sockets that the receiving host, or the group of its process, is short of",
         signs: &[Signal("socket-memory"), Bound("receive-window")],
+        experiments: &["socket.receive-buffer=32KiB", "socket.receive-buffer=128KiB"],
         fix: "raise memory.max of the process's control group, or sysctl net.ipv4.tcp_mem; close what holds unread data: ss -tm",
         source: "tcp(7), tcp_mem; Documentation/admin-guide/cgroup-v2.rst, sock; snmp_counter.rst, TCPRcvQDrop",
         ..FAULT
@@ -338,7 +339,7 @@ pub const CAUSES: &[Cause] = &[
     Cause {
         name: "slow-reader",
         what: "a receiving application that takes no more",
-        signs: &[Bound("receive-window")],
+        signs: &[Bound("receive-window"), Signal("unread-data")],
         experiments: &["shim.read-rate=400Gb/s"],
         undoes: true,
         fix: "make the receiving application faster: it keeps the window closed",
@@ -347,9 +348,9 @@ pub const CAUSES: &[Cause] = &[
     },
     Cause {
         name: "slow-source",
-        what: "a sending application that works before each message",
+        what: "a sending application that works, or rests, before each message",
         signs: &[Signal("idle-sender"), Bound("sender-cpu")],
-        experiments: &["shim.spin=0us"],
+        experiments: &["shim.spin=0us", "shim.pause=0us"],
         undoes: true,
         fix: "make the sending application faster: prepare data on another thread, or send more with each call",
         source: "tcpi_busy_time, include/uapi/linux/tcp.h",

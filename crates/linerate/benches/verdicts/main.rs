@@ -1,17 +1,24 @@
 //! How often `linerate diagnose` names the right cause: faults drawn by chance, each diagnosed as a user would.
 //!
-//!     cargo bench --bench verdicts -- [--seed N] [--profile NAME] [--minutes N] [--live COUNT | --simulated COUNT]
+//!     cargo bench --bench verdicts -- [--seed N] [--profile NAME] [--minutes N] [--live COUNT | --ssh COUNT | --simulated COUNT]
 //!
 //! Without a count the live draw has every fault of `linerate list faults` once at a random strength on a random path, 20
-//! pairs and 30 healthy paths. What was diagnosed is kept in target/verdicts by draw and seed, and a draw that was stopped
-//! goes on there; `--minutes` stops it by itself. Recordings are not kept. A diagnosis that fails counts as a wrong one, and is
-//! made again where the draw goes on. It prints the share of right first verdicts, of right ones among the first two, of
+//! pairs and 30 healthy paths. `--ssh` takes the same draws between the two hosts of a lab by sshd, as a user without
+//! privilege and from the first one (it needs root to make that user). What was diagnosed is kept in target/verdicts by draw
+//! and seed, and a draw that was stopped goes on there; `--minutes` stops it by itself. Recordings of wrong first verdicts are
+//! kept beside it. A diagnosis that fails counts as a wrong one, and is made again where the draw goes on. It prints the share of right first verdicts, of right ones among the first two, of
 //! healthy paths called healthy, and of faults that cost nothing (the lab carries what its link leaves) of which no other is
 //! named, each with its interval; and what was named for what. Nothing here decides a test.
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
+mod by_ssh;
+mod planted;
+
+use by_ssh::Hosts;
+use linerate::plan::Target;
 use linerate::unit::percent;
 use linerate::vocabulary::CAUSES;
+use planted::{FAULTS, NOTHING, PATHS, between};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -32,6 +39,9 @@ const FAILED: &str = "failed";
 /// A lab that carries so much of what its link leaves for payload has nothing that a fault costs.
 const FULL: f64 = 0.97;
 
+/// What a link leaves where nobody says it: of 1514 bytes of Ethernet 1448 are payload.
+const PAYLOAD: f64 = 1448.0 / 1514.0;
+
 /// Pairs and healthy paths of a whole live draw.
 const PAIRS: usize = 20;
 const HEALTHY_PATHS: usize = 30;
@@ -49,200 +59,6 @@ const SLOW_PATHS: &[(&str, f64)] = &[("burst-drops", 8.0)];
 
 /// How much a made-up cause slows, from and to.
 const STRENGTHS: [f64; 2] = [1.1, 5.0];
-
-/// A fault of a lab: how it is put in at a strength from 0 to 1, and what may be named for it.
-struct Planted {
-    fault: &'static str,
-    options: fn(f64) -> Vec<String>,
-    causes: &'static [&'static str],
-}
-
-fn fault(text: String) -> Vec<String> {
-    vec!["--fault".into(), text]
-}
-
-/// A value between two, by equal factors.
-fn between(least: f64, most: f64, strength: f64) -> f64 {
-    least * (most / least).powf(strength)
-}
-
-/// Paths of which nothing but the link or the CPUs binds: the kernel's own buffers hold what is in flight on each.
-const PATHS: &[&str] = &[
-    "wire=user",
-    "rate=1Gb/s",
-    "rate=1Gb/s,delay=1ms",
-    "rate=1Gb/s,delay=5ms",
-    "rate=200Mb/s,delay=1ms",
-    "rate=200Mb/s,delay=10ms",
-];
-
-/// What is left of a path whose fault costs no rate.
-const NOTHING: &[&str] = &[HEALTHY];
-const WINDOWS: &[&str] = &["small-buffers", "small-receive-window", "small-send-buffer"];
-
-/// Every fault of the list, and what programs set.
-const FAULTS: &[Planted] = &[
-    Planted {
-        fault: "loss",
-        options: |s| fault(format!("loss={:.3}%", between(0.02, 1.0, s))),
-        causes: &["packet-loss"],
-    },
-    Planted {
-        fault: "burst-loss",
-        options: |s| fault(format!("burst-loss={:.3}%", between(0.05, 2.0, s))),
-        causes: &["packet-loss"],
-    },
-    Planted {
-        fault: "reorder",
-        options: |s| fault(format!("reorder={:.2}%", between(0.5, 10.0, s))),
-        causes: &["reordering", "packet-loss"],
-    },
-    Planted {
-        fault: "duplicate",
-        options: |s| fault(format!("duplicate={:.2}%", between(0.1, 2.0, s))),
-        causes: NOTHING,
-    },
-    Planted {
-        fault: "jitter",
-        options: |s| fault(format!("jitter={:.2}ms", between(0.1, 2.0, s))),
-        causes: NOTHING,
-    },
-    Planted {
-        fault: "delay",
-        options: |s| fault(format!("delay={:.1}ms", between(1.0, 10.0, s))),
-        causes: NOTHING,
-    },
-    Planted {
-        fault: "asymmetric-delay",
-        options: |s| fault(format!("asymmetric-delay={:.1}ms", between(1.0, 10.0, s))),
-        causes: NOTHING,
-    },
-    Planted {
-        fault: "mtu-black-hole",
-        options: |s| fault(format!("mtu-black-hole={:.0}", between(600.0, 1400.0, s))),
-        causes: &["mtu-black-hole"],
-    },
-    Planted {
-        fault: "policer",
-        options: |s| fault(format!("policer={:.0}Mb/s", between(20.0, 500.0, s))),
-        causes: &["burst-drops"],
-    },
-    Planted {
-        fault: "small-buffers",
-        options: |s| fault(format!("small-buffers={:.0}KiB", between(32.0, 256.0, s))),
-        causes: WINDOWS,
-    },
-    Planted {
-        fault: "window-scaling-off",
-        options: |_| fault("window-scaling-off".into()),
-        causes: &["window-scaling-off"],
-    },
-    Planted {
-        fault: "sack-off",
-        options: |s| {
-            [fault("sack-off".into()), fault(format!("burst-loss={:.3}%", between(0.05, 1.0, s)))].concat()
-        },
-        causes: &["sack-off", "packet-loss"],
-    },
-    Planted { fault: "timestamps-off", options: |_| fault("timestamps-off".into()), causes: NOTHING },
-    Planted { fault: "offload-off", options: |_| fault("offload-off".into()), causes: &["offloads-off"] },
-    Planted { fault: "tunnel", options: |_| fault("tunnel".into()), causes: &["tunnel"] },
-    Planted {
-        fault: "firewall-rules",
-        options: |s| fault(format!("firewall-rules={:.0}", between(500.0, 5000.0, s))),
-        causes: &["firewall-rules"],
-    },
-    Planted { fault: "conntrack", options: |_| fault("conntrack".into()), causes: NOTHING },
-    Planted {
-        fault: "cpu-hog",
-        options: |s| fault(format!("cpu-hog=0/{:.0}%", between(30.0, 100.0, s))),
-        causes: &["foreign-work"],
-    },
-    Planted {
-        fault: "slow-reader",
-        options: |s| fault(format!("slow-reader={:.0}Mb/s", between(50.0, 2000.0, s))),
-        causes: &["slow-reader"],
-    },
-    Planted { fault: "delayed-ack", options: |_| fault("delayed-ack".into()), causes: NOTHING },
-    Planted {
-        fault: "pinned-send-buffer",
-        options: |s| fault(format!("pinned-send-buffer={:.0}KiB", between(16.0, 128.0, s))),
-        causes: &["small-send-buffer", "small-buffers"],
-    },
-    Planted {
-        fault: "pinned-receive-buffer",
-        options: |s| fault(format!("pinned-receive-buffer={:.0}KiB", between(16.0, 128.0, s))),
-        causes: &["small-receive-window", "small-buffers"],
-    },
-    Planted {
-        fault: "pacing-cap",
-        options: |s| fault(format!("pacing-cap={:.0}Mb/s", between(50.0, 1000.0, s))),
-        causes: &["pacing-cap"],
-    },
-    Planted {
-        fault: "slow-source",
-        options: |s| fault(format!("slow-source={:.0}us", between(200.0, 5000.0, s))),
-        causes: &["slow-source"],
-    },
-    Planted {
-        fault: "small-reads",
-        options: |s| fault(format!("small-reads={:.0}", between(64.0, 2048.0, s))),
-        causes: &["small-reads"],
-    },
-    Planted {
-        fault: "small-writes",
-        options: |s| fault(format!("small-writes={:.0}", between(64.0, 2048.0, s))),
-        causes: &["small-writes"],
-    },
-    Planted {
-        fault: "write-write-read",
-        options: |_| fault("write-write-read".into()),
-        causes: &["nagle-delayed-ack"],
-    },
-    Planted { fault: "shared-cpu", options: |_| fault("shared-cpu".into()), causes: &["shared-cpu"] },
-    Planted {
-        fault: "small-mtu",
-        options: |s| fault(format!("b:small-mtu={:.0}", between(600.0, 1300.0, s))),
-        causes: &["mtus-differ", HEALTHY],
-    },
-    Planted {
-        fault: "idle-restart",
-        options: |s| fault(format!("idle-restart={:.0}ms", between(300.0, 900.0, s))),
-        causes: &["idle-restart", HEALTHY],
-    },
-    Planted {
-        fault: "small-initial-window",
-        options: |s| {
-            let rests = fault(format!("idle-restart={:.0}ms", between(300.0, 900.0, s)));
-            [fault("small-initial-window".into()), rests].concat()
-        },
-        causes: &["small-initial-window", "idle-restart", HEALTHY],
-    },
-    Planted {
-        fault: "idle-receiver",
-        options: |s| {
-            let busy = fault(format!("cpu-hog=1/{:.0}%", between(50.0, 100.0, s)));
-            let placed = vec!["--base".to_owned(), "cpu.placement=0/1".to_owned()];
-            [fault("idle-receiver".into()), busy, placed].concat()
-        },
-        causes: &["low-priority", "foreign-work"],
-    },
-    Planted {
-        fault: "competing-flow",
-        options: |s| fault(format!("competing-flow={:.0}", between(1.0, 4.0, s))),
-        causes: &["competing-flow"],
-    },
-    Planted {
-        fault: "loss on the way back",
-        options: |s| fault(format!("b-a:loss={:.1}%", between(5.0, 40.0, s))),
-        causes: &["reverse-loss", HEALTHY],
-    },
-    Planted {
-        fault: "extra-copies",
-        options: |s| fault(format!("extra-copies={:.0}", between(8.0, 100.0, s))),
-        causes: &["extra-copies"],
-    },
-];
 
 /// One diagnosis of a draw.
 struct Draw {
@@ -264,11 +80,21 @@ struct Answer {
     is_whole: bool,
 }
 
+/// Between what hosts.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Live,
+    Ssh,
+    Simulated,
+}
+
+const KINDS: &[(&str, Kind)] = &[("live", Kind::Live), ("ssh", Kind::Ssh), ("simulated", Kind::Simulated)];
+
 /// What the command line asks for.
 struct Asked {
     seed: u64,
     profile: String,
-    simulated: bool,
+    kind: Kind,
     count: usize,
     minutes: u64,
 }
@@ -277,15 +103,16 @@ fn main() -> ExitCode {
     let asked = match asked() {
         Ok(asked) => asked,
         Err(why) => {
-            eprintln!("{why}: see the top of benches/verdicts.rs");
+            eprintln!("{why}: see the top of benches/verdicts/main.rs");
             return ExitCode::from(2);
         }
     };
-    let kind = if asked.simulated { "simulated" } else { "live" };
+    let kind = KINDS.iter().find(|(_, kind)| *kind == asked.kind).map_or("", |(name, _)| *name);
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("../verdicts");
     let file = folder.join(format!("{kind}-{}-{}.jsonl", asked.profile, asked.seed));
-    if let Err(error) = fs::create_dir_all(&folder) {
-        eprintln!("{}: {error}", folder.display());
+    let wrong = file.with_extension("wrong");
+    if let Err(error) = fs::create_dir_all(&wrong) {
+        eprintln!("{}: {error}", wrong.display());
         return ExitCode::FAILURE;
     }
     let known = answers(&file);
@@ -297,7 +124,7 @@ fn main() -> ExitCode {
             Some(answer) => answer.clone(),
             None if is_late => continue,
             None => {
-                let answer = diagnosed(&draw, &asked);
+                let answer = diagnosed(&draw, &asked, &wrong);
                 println!("{:<48} {}", draw.truth, answer.named.join(", "));
                 // What failed is tried again where the draw goes on.
                 if answer.named.first().is_none_or(|named| named != FAILED) {
@@ -309,12 +136,13 @@ fn main() -> ExitCode {
         answers.push((draw, answer));
     }
     told(&asked, kind, &answers);
+    println!("\n  recordings of wrong first verdicts: {}", wrong.display());
     ExitCode::SUCCESS
 }
 
 fn asked() -> Result<Asked, String> {
     let mut asked =
-        Asked { seed: 1, profile: "quick".into(), simulated: false, count: usize::MAX, minutes: u64::MAX };
+        Asked { seed: 1, profile: "quick".into(), kind: Kind::Live, count: usize::MAX, minutes: u64::MAX };
     // Cargo says --bench to every bench.
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     while let Some(argument) = arguments.next() {
@@ -324,9 +152,11 @@ fn asked() -> Result<Asked, String> {
             "--seed" => asked.seed = number()? as u64,
             "--profile" => asked.profile.clone_from(&value),
             "--minutes" => asked.minutes = number()? as u64,
-            "--live" => asked.count = number()?,
-            "--simulated" => (asked.simulated, asked.count) = (true, number()?),
-            _ => return Err(format!("{argument} is no option")),
+            other => {
+                let named = KINDS.iter().find(|(name, _)| other.strip_prefix("--") == Some(*name));
+                let (_, kind) = named.ok_or_else(|| format!("{argument} is no option"))?;
+                (asked.kind, asked.count) = (*kind, number()?);
+            }
         }
     }
     Ok(asked)
@@ -335,13 +165,15 @@ fn asked() -> Result<Asked, String> {
 /// Everything that is diagnosed: of equal seeds equal draws.
 fn draws(asked: &Asked) -> Vec<Draw> {
     let mut random = ChaCha8Rng::seed_from_u64(asked.seed);
-    if asked.simulated {
+    if asked.kind == Kind::Simulated {
         return (0..asked.count).map(|number| simulated(number, &mut random)).collect();
     }
     let mut planted: Vec<Vec<usize>> = (0..FAULTS.len()).map(|at| vec![at]).collect();
-    planted.extend(
-        (0..PAIRS).map(|_| vec![random.random_range(0..FAULTS.len()), random.random_range(0..FAULTS.len())]),
-    );
+    // No fault is put in twice.
+    planted.extend((0..PAIRS).map(|_| {
+        let (one, other) = (random.random_range(0..FAULTS.len()), random.random_range(0..FAULTS.len()));
+        vec![one, if one == other { (other + 1) % FAULTS.len() } else { other }]
+    }));
     planted.extend((0..HEALTHY_PATHS).map(|_| Vec::new()));
     let mut draws: Vec<Draw> = planted.iter().map(|faults| live(faults, &mut random)).collect();
     // A short draw is a sample of all of it.
@@ -355,7 +187,7 @@ fn draws(asked: &Asked) -> Vec<Draw> {
 /// Faults on a path of a lab.
 fn live(faults: &[usize], random: &mut ChaCha8Rng) -> Draw {
     let path = PATHS[random.random_range(0..PATHS.len())];
-    let mut arguments = vec![format!("lab:{path}")];
+    let mut arguments = vec![if path.is_empty() { "lab".to_owned() } else { format!("lab:{path}") }];
     let mut causes = Vec::new();
     let mut names = Vec::new();
     for planted in faults.iter().map(|at| &FAULTS[*at]) {
@@ -401,23 +233,55 @@ impl Draw {
     fn key(&self) -> String {
         format!("{} {}", self.seed, self.arguments.join(" "))
     }
+
+    /// What its link leaves for payload; none where it has no rate.
+    fn expected_bps(&self) -> Option<f64> {
+        match self.arguments.first()?.parse().ok()? {
+            Target::Lab(topology) => topology.shape.rate.map(|rate| PAYLOAD * rate.0),
+            _ => None,
+        }
+    }
+
+    /// Whether one of its faults may be named so.
+    fn may_be(&self, named: &str) -> bool {
+        self.causes.iter().flatten().any(|cause| cause == named)
+    }
+
+    /// Whether the first verdict is right: nothing of a healthy path, that or nothing of what costs nothing.
+    fn is_right(&self, answer: &Answer) -> bool {
+        let first = answer.named.first().map_or("", String::as_str);
+        let may_be_healthy = self.causes.is_empty() || answer.is_whole;
+        self.may_be(first) || (may_be_healthy && first == HEALTHY)
+    }
 }
 
-/// What a diagnosis says.
-fn diagnosed(draw: &Draw, asked: &Asked) -> Answer {
-    let failed = || Answer { named: vec![FAILED.into()], is_whole: false };
-    let Ok(recordings) = TempDir::new() else { return failed() };
+/// What a diagnosis says. Its recording is moved to a folder where its first verdict is a wrong one.
+fn diagnosed(draw: &Draw, asked: &Asked, wrong: &Path) -> Answer {
+    attempt(draw, asked, wrong).unwrap_or_else(|why| {
+        eprintln!("{}: {why}", draw.arguments.join(" "));
+        Answer { named: vec![FAILED.into()], is_whole: false }
+    })
+}
+
+fn attempt(draw: &Draw, asked: &Asked, wrong: &Path) -> Result<Answer, String> {
+    let recordings = TempDir::new().map_err(|error| error.to_string())?;
+    let program = Path::new(env!("CARGO_BIN_EXE_linerate"));
+    let hosts = (asked.kind == Kind::Ssh).then(|| Hosts::up(&draw.arguments, program)).transpose()?;
+    let mut command = match &hosts {
+        Some(hosts) => hosts.diagnosis(),
+        None => {
+            let mut command = Command::new(program);
+            command.arg("diagnose").args(&draw.arguments);
+            command
+        }
+    };
+    let output = hosts.as_ref().map_or_else(|| recordings.path().to_owned(), Hosts::output);
     let seed = draw.seed.to_string();
     let options = ["--profile", &asked.profile, "--seed", &seed, "--quiet", "--format", "json", "--output"];
-    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
-    command.arg("diagnose").args(&draw.arguments).args(options).arg(recordings.path());
-    let Ok(output) = command.env("LINERATE_CONFIG", "").stderr(Stdio::piped()).output() else {
-        return failed();
-    };
-    let Ok(report) = serde_json::from_slice::<Value>(&output.stdout) else {
-        eprintln!("{}: {}", draw.arguments.join(" "), String::from_utf8_lossy(&output.stderr).trim());
-        return failed();
-    };
+    command.args(options).arg(&output).env("LINERATE_CONFIG", "").stderr(Stdio::piped());
+    let done = command.output().map_err(|error| error.to_string())?;
+    let report: Value = serde_json::from_slice(&done.stdout)
+        .map_err(|_| String::from_utf8_lossy(&done.stderr).trim().to_owned())?;
     let of_grade = |grade: &str| {
         let verdicts = report["verdicts"].as_array().into_iter().flatten();
         let named = verdicts.filter(move |one| one["is_fault"] == true && one["grade"] == *grade);
@@ -425,12 +289,26 @@ fn diagnosed(draw: &Draw, asked: &Asked) -> Answer {
     };
     let mut named = [of_grade("proved"), of_grade("consistent")].concat();
     if named.is_empty() {
-        let word = if output.status.code() == Some(0) { HEALTHY } else { "cannot tell" };
+        let word = if done.status.code() == Some(0) { HEALTHY } else { "cannot tell" };
         named.push(word.into());
     }
     let arms = &report["arms"];
-    let share = arms["base"]["median"].as_f64().zip(arms["expected_bps"].as_f64());
-    Answer { named, is_whole: share.is_some_and(|(carried, expected)| carried >= FULL * expected) }
+    let expected = arms["expected_bps"].as_f64().or_else(|| draw.expected_bps());
+    let share = arms["base"]["median"].as_f64().zip(expected);
+    let is_whole = share.is_some_and(|(carried, expected)| carried >= FULL * expected);
+    let answer = Answer { named, is_whole };
+    if !draw.is_right(&answer) {
+        kept(&output, wrong, draw).map_err(|error| format!("{}: {error}", wrong.display()))?;
+    }
+    Ok(answer)
+}
+
+/// Copies a draw's recordings to a folder of others.
+fn kept(from: &Path, to: &Path, draw: &Draw) -> std::io::Result<()> {
+    for file in fs::read_dir(from)? {
+        fs::copy(file?.path(), to.join(format!("{}-{}.jsonl", draw.truth.replace(' ', "-"), draw.seed)))?;
+    }
+    Ok(())
 }
 
 /// What an earlier run found, by what was drawn.
@@ -457,18 +335,17 @@ fn keep(file: &Path, draw: &Draw, answer: &Answer) {
 
 /// The shares with their intervals, and what was named for what.
 fn told(asked: &Asked, kind: &str, answers: &[(Draw, Answer)]) {
-    let is_any = |draw: &Draw, named: &String| draw.causes.iter().any(|may_be| may_be.contains(named));
     let is_healthy = |answer: &Answer| answer.named.first().is_some_and(|one| one == HEALTHY);
     let (healthy, ill): (Vec<_>, Vec<_>) = answers.iter().partition(|(draw, _)| draw.causes.is_empty());
     // A fault that costs nothing is no cause of anything: what is named for it has to be that, or nothing.
     let (free, ill): (Vec<_>, Vec<_>) = ill.into_iter().partition(|(_, answer)| answer.is_whole);
     let is_right = |(draw, answer): &&&(Draw, Answer), most: usize| {
-        answer.named.iter().take(most).any(|one| is_any(draw, one))
+        answer.named.iter().take(most).any(|one| draw.may_be(one))
     };
     let first = ill.iter().filter(|one| is_right(one, 1)).count();
     let two = ill.iter().filter(|one| is_right(one, 2)).count();
     let well = healthy.iter().filter(|(_, answer)| is_healthy(answer)).count();
-    let unharmed = free.iter().filter(|one| is_healthy(&one.1) || is_right(one, 1)).count();
+    let unharmed = free.iter().filter(|(draw, answer)| draw.is_right(answer)).count();
     println!("\n{kind} draw, seed {}, profile {}: {} diagnoses", asked.seed, asked.profile, answers.len());
     for (what, count, of) in [
         ("right first verdicts", first, ill.len()),
