@@ -296,9 +296,9 @@ impl<'r> Shown<'r> {
         self.steps.iter().flat_map(|step| senders(step))
     }
 
-    /// How far a counter of the sending connections moved.
+    /// How far a counter of the sending connections moved until all was acknowledged.
     fn moved(&self, name: &str) -> f64 {
-        self.senders().filter_map(|socket| socket.moved.get(name)).map(|count| *count as f64).sum()
+        self.senders().map(|socket| socket.until_acknowledged(name) as f64).sum()
     }
 
     /// The median over the sending connections of what each had at the end.

@@ -41,7 +41,8 @@ impl Observer for Sockets {
             seen.sockets.push(SocketRecord {
                 flow,
                 congestion_control: Some(congestion_control(socket)?),
-                moved: tcp_info::moved(before, &read(socket)?),
+                moved: tcp_info::moved(before, done),
+                drained: tcp_info::moved(done, &read(socket)?),
                 last: tcp_info::last(done),
                 ..SocketRecord::default()
             });
@@ -57,8 +58,7 @@ fn sends(before: &[u8], done: &[u8]) -> bool {
     of("bytes_sent") > ONE_WAY * of("bytes_received")
 }
 
-/// Waits until what was sent has been acknowledged: a sender is done when its buffer has the rest, and what the kernel counts of
-/// that belongs to the step, too.
+/// Waits until what was sent has been acknowledged: a sender is done when its buffer has the rest.
 fn settle<'s>(sending: impl Iterator<Item = (&'s TcpStream, BTreeMap<String, u64>)>) -> Result<()> {
     let begun = Instant::now();
     for (socket, last) in sending {

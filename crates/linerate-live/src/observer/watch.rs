@@ -25,7 +25,7 @@ pub struct Watched<'w> {
     pub sockets: Vec<&'w TcpStream>,
     /// How often is sampled; none for a step without time lines.
     pub sample: Option<Duration>,
-    /// Whether what was sent is waited for before the connections are read: not of a load that ends with others, nor where
+    /// Whether what was sent is waited for and the connections are read once more: not of a load that ends with others, nor where
     /// time lines would grow by it.
     pub settles: bool,
 }

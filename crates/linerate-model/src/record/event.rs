@@ -297,10 +297,21 @@ pub struct SocketRecord {
     pub beside: bool,
     /// The congestion control in force.
     pub congestion_control: Option<String>,
-    /// Counters of `tcp_info` that moved, by the kernel's names without `tcpi_`.
+    /// Counters of `tcp_info` that moved until the last message was handed over or came, by the kernel's names without `tcpi_`.
     pub moved: BTreeMap<String, u64>,
-    /// Values of `tcp_info` at the end.
+    /// What they moved by after that, until all that stood in the send buffer was acknowledged.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub drained: BTreeMap<String, u64>,
+    /// Values of `tcp_info` when the last message had been handed over or had come.
     pub last: BTreeMap<String, u64>,
+}
+
+impl SocketRecord {
+    /// How far a counter moved until all that was sent was acknowledged.
+    pub fn until_acknowledged(&self, counter: &str) -> u64 {
+        let of = |counters: &BTreeMap<String, u64>| counters.get(counter).copied().unwrap_or(0);
+        of(&self.moved).saturating_add(of(&self.drained))
+    }
 }
 
 /// What was sampled on one host during one step.

@@ -93,7 +93,7 @@ pub const OBSERVERS: &[ObserverEntry] = &[
     },
     ObserverEntry {
         name: "sockets",
-        about: "which counters of each TCP connection moved until what it sent was acknowledged, and its state when it had sent the last",
+        about: "which counters of each TCP connection moved until it had sent the last, which until that was acknowledged, and its state in between",
         needs: "nothing",
         privilege: None,
         cost: "three calls a connection, before its first block and after its last, and one a millisecond while what it sent is on its way",

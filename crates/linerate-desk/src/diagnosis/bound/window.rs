@@ -12,7 +12,7 @@ const MIB: f64 = 1024.0 * KIB;
 /// The share of the senders' busy time that a counter holds; the busy time holds them all.
 fn share(inputs: &Inputs, counter: &str) -> Option<f64> {
     let sum = |name: &str| -> f64 {
-        inputs.senders.iter().filter_map(|socket| socket.moved.get(name)).map(|count| *count as f64).sum()
+        inputs.senders.iter().map(|socket| socket.until_acknowledged(name) as f64).sum()
     };
     let share = sum(counter) / sum("busy_time");
     share.is_finite().then_some(share)
