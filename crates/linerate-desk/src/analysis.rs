@@ -37,8 +37,7 @@ pub use application::polls_missed;
 pub use arms::{
     ALPHA, Candidate as ArmCandidate, Compared, Confirmed, Control, CutCandidate, Fate, Guard, LeftOut,
     SHORT, Sensitivity, Tuned, TuningRound, TuningStep, TuningStop, Verdict, candidates_upon, compare_arms,
-    expected_bps, finer, is_all_there, is_between, is_link_full, is_near, is_refused, losses_gone, reaching,
-    tuned,
+    expected_bps, finer, is_between, is_link_full, is_near, is_refused, losses_gone, reaching, tuned,
 };
 pub use capture::{CaptureAnalysis, FlightPoint, analyse_capture};
 pub use curve::{

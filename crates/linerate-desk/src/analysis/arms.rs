@@ -16,7 +16,7 @@ mod tuning;
 
 pub use finer::{finer, is_between, losses_gone};
 pub use judgement::not_granted;
-pub use reached::{expected_bps, is_all_there, is_link_full, is_near, reaching};
+pub use reached::{expected_bps, is_link_full, is_near, reaching};
 pub use sensitivity::Sensitivity;
 pub use tuning::{
     CutCandidate, Fate, LeftOut, Tuned, TuningRound, TuningStep, TuningStop, candidates_upon, is_refused,

@@ -13,7 +13,7 @@ use super::doubt::Finding;
 use super::facts::failed_as_it_stands;
 use super::sign::Shown;
 use crate::analysis::{Analysis, ArmCandidate, Compared, Confirmed, Layer, Verdict, compare_arms};
-use crate::analysis::{is_all_there, is_near, reaching};
+use crate::analysis::{is_near, reaching};
 use crate::plan::{DROP_LOOK, FIRST_LOOK, HostGroup, Plan, View};
 use crate::record::Recording;
 use crate::statistic::Effect;
@@ -99,7 +99,7 @@ pub(super) fn verdicts(recording: &Recording, found: &Found) -> Vec<CauseVerdict
         let has_arm = plan.arms.iter().any(|arm| arm.cause.as_deref() == Some(cause.name));
         has_arm || is_adaptive && cause.experiments.is_empty()
     };
-    let is_all_there = is_adaptive && is_all_there(plan, &compared);
+    let is_all_there = compared.all_there().is_some();
     let is_reached = is_adaptive && !reaching(plan, &compared).is_empty();
     let look =
         Look { recording, plan, compared: &compared, shown, is_adaptive, against, is_all_there, is_reached };
@@ -206,15 +206,22 @@ impl Look<'_> {
                 }));
                 if is_lost { Grade::CannotTell } else { Grade::RuledOut }
             }
+            (false, _) if self.is_all_there && cause.is_fault => {
+                evidence.push(ALL_THERE.into());
+                Grade::NotTested
+            }
+            // The first look had a sign that all of them together do not bear out, and nothing gains.
+            (false, made) if self.is_unseen(has_sign) && !made.iter().any(|one| seems_to_gain(one)) => {
+                evidence.push(NO_SIGN.into());
+                Grade::NotTested
+            }
             (false, made) if self.was_left(made) => {
                 evidence.push(LEFT.into());
                 Grade::NotTested
             }
             (false, made) => {
-                let is_open = |one: &&ArmCandidate| {
-                    one.verdict == Verdict::Different && one.is_gain && one.confirmed.is_none()
-                };
-                evidence.extend(made.iter().any(is_open).then(|| UNCONFIRMED.into()));
+                let is_open = |one: &ArmCandidate| seems_to_gain(one) && one.confirmed.is_none();
+                evidence.extend(made.iter().copied().any(is_open).then(|| UNCONFIRMED.into()));
                 Grade::CannotTell
             }
         };
@@ -269,6 +276,11 @@ impl Look<'_> {
         self.is_reached && made.iter().all(is_left)
     }
 
+    /// Whether the connections tell of themselves, and nothing of this cause.
+    fn is_unseen(&self, has_sign: bool) -> bool {
+        self.is_adaptive && !has_sign && self.shown.as_ref().is_some_and(|shown| !shown.is_blind())
+    }
+
     /// What of the rate that is missing this gain gives.
     fn explained(&self, gain: &Effect) -> Option<f64> {
         let base = self.compared.base?.median;
@@ -319,6 +331,11 @@ impl CauseVerdict {
     }
 }
 
+/// Whether the race proved it faster, confirmed or not.
+fn seems_to_gain(candidate: &ArmCandidate) -> bool {
+    candidate.verdict == Verdict::Different && candidate.is_gain
+}
+
 fn effect(candidate: &ArmCandidate) -> f64 {
     candidate.change.map_or(f64::NEG_INFINITY, |change| change.estimate)
 }
@@ -327,7 +344,7 @@ fn effect(candidate: &ArmCandidate) -> f64 {
 fn has_moved(candidate: &ArmCandidate, margin: f64) -> bool {
     let is_beyond = candidate.change.and_then(|change| change.low).is_some_and(|low| low > margin);
     let is_confirmed = candidate.confirmed == Some(Confirmed::Yes);
-    candidate.verdict == Verdict::Different && candidate.is_gain && is_beyond && is_confirmed
+    seems_to_gain(candidate) && is_beyond && is_confirmed
 }
 
 fn evidence_of(candidate: &ArmCandidate) -> String {

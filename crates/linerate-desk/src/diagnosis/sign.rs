@@ -78,6 +78,7 @@ const READ: &[(&str, Reading)] = &[
         let busy = path.bounds.iter().filter(|bound| ["sender-cpu", "receiver-cpu"].contains(&bound.name));
         busy.filter(|bound| path.is_near(bound)).map(|bound| bound.evidence.clone()).next()
     }),
+    ("cpu-wait", |path| path.waits_for_cpu()),
     ("ends-share-cpu", |path| path.shared_cpu()),
     ("filter-rules", |path| {
         let (host, rules) = path.filter_rules().find(|(_, rules)| *rules >= MANY_RULES)?;

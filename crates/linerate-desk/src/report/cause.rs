@@ -111,7 +111,9 @@ fn held_back(report: &Report, compared: &Compared, causes: &[CauseVerdict]) -> S
     let open: Vec<&str> = of(Grade::CannotTell, true).into_iter().chain(untried).map(what).collect();
     let consistent: Vec<&str> = of(Grade::Consistent, true).into_iter().map(what).collect();
     let short = compared.shortfall().filter(|_| of(Grade::Proved, false).is_empty() && consistent.is_empty());
-    if !open.is_empty() || !compared.doubts.is_empty() || short.is_some() {
+    let all_there = compared.all_there();
+    let is_doubted = !compared.doubts.is_empty() && all_there.is_none();
+    if !open.is_empty() || is_doubted || short.is_some() {
         let because = match (compared.doubts.as_slice(), short) {
             ([], Some(share)) if open.is_empty() => {
                 format!(
@@ -135,6 +137,7 @@ fn held_back(report: &Report, compared: &Compared, causes: &[CauseVerdict]) -> S
     let (silent, left): (Vec<&CauseVerdict>, Vec<&CauseVerdict>) =
         of(Grade::NotTested, true).into_iter().partition(|one| one.is_without_sign());
     let parts = [
+        all_there.map(|share| format!("it has {} of what is expected", percent(share))),
         (ruled_out > 0).then(|| format!("{} ruled out within {}", are(ruled_out), percent(compared.margin))),
         (!silent.is_empty()).then(|| format!("of {} nothing is to be seen", silent.len())),
         (!left.is_empty()).then(|| format!("{} could not be tried", left.len())),
@@ -158,7 +161,9 @@ fn how_sure(compared: &Compared, causes: &[CauseVerdict]) -> String {
             signed_percent(slowed.change.estimate)
         )
     });
-    let told: Vec<String> = [gains, seen].into_iter().flatten().collect();
+    let doubts = (!compared.doubts.is_empty())
+        .then(|| format!("of changes nothing can be told ({})", compared.doubts.join("; ")));
+    let told: Vec<String> = [gains, doubts.or(seen)].into_iter().flatten().collect();
     if told.is_empty() { String::new() } else { format!(" How sure: {}.", told.join("; ")) }
 }
 

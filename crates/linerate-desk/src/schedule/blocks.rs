@@ -87,7 +87,7 @@ pub fn for_visit(plan: &Plan, visit: &Visit, recording: &Recording, seed: u64) -
     }
     let cold_from = cold_from(&recording.hosts);
     let is_long = network_path::is_long(round_trip_ns) || entry.bounded && entry.path.is_known();
-    let scale = Scale { least_sample_ns: least_sample_ns(recording), is_long };
+    let scale = Scale { least_sample_ns: least_sample_ns(recording), is_long, round_trip_ns };
     let most_probes = if is_answered(plan, &entry.case) { MOST_ANSWERED } else { MOST_PROBES };
     let most_probes = rested(plan, &entry.case, most_probes);
     let block = |size| {
@@ -167,6 +167,8 @@ struct Scale {
     least_sample_ns: f64,
     /// Whether the hosts' round trip is long.
     is_long: bool,
+    /// That round trip.
+    round_trip_ns: f64,
 }
 
 /// A block to be made.
@@ -224,7 +226,7 @@ impl Shape<'_> {
         let usual = (PROBE_BYTES / self.size).clamp(1, self.most_probes);
         let path = &self.entry.path;
         match path.is_long() {
-            true => path.probing_messages(self.size),
+            true => path.probing_messages(self.size).min(self.most_probes),
             false if path.is_known() => usual.min(path.probing_messages(self.size)),
             false => usual,
         }
@@ -265,7 +267,9 @@ impl Shape<'_> {
         }
         let fitting = fitting.max(self.entry.least_messages(ns));
         let (least, most) = self.stream_slices(fitting, ns);
-        if self.scale.is_long && self.entry.rung.place == Place::Network {
+        // Of one that takes so many round trips the one to agree in is no part.
+        let agrees_at_once = least == 1 && ns > LEAST_ROUND_TRIPS * self.scale.round_trip_ns;
+        if self.scale.is_long && !agrees_at_once && self.entry.rung.place == Place::Network {
             // Few messages fit, so none is rounded off; in the first slice lies the round trip that the ends
             // took to agree.
             let messages = self.whole_windows(fitting, fitting.div_ceil(most + 1));

@@ -25,6 +25,8 @@ pub(super) const LEAST_SAMPLES: u64 = 3;
 
 /// Nothing that is predicted to take longer than this is sent more than once in a slice.
 const LONGEST_MESSAGE_NS: f64 = 1e9;
+/// In a search every visit counts, and many must fit: what takes longer than this is sent once in one.
+pub(super) const LONG_IN_SEARCH_NS: f64 = 250e6;
 
 /// What the controller, the agents and the threads cost a step, in one machine; a stream's threads set up
 /// much more memory.
@@ -79,7 +81,8 @@ impl Entry {
     /// The fewest messages of a block, at so many nanoseconds each.
     pub(super) fn least_messages(&self, ns: f64) -> u64 {
         let is_ping_pong = self.case.pattern.is_exchange();
-        match ns > LONGEST_MESSAGE_NS || (is_ping_pong && self.path.is_long()) {
+        let longest_ns = if self.bounded { LONG_IN_SEARCH_NS } else { LONGEST_MESSAGE_NS };
+        match ns > longest_ns || (is_ping_pong && self.path.is_long()) {
             // One is enough to say so.
             true => 1,
             false => LEAST_SAMPLES + u64::from(is_ping_pong),

@@ -1,7 +1,8 @@
 //! A search for causes: the plan as it stands is looked at first, then what shows a sign is tried, and the rest is not.
 //!
 //! First come a few blocks of the plan as it stands and its controls. What they show signs of is begun, from the lowest rung
-//! up, as many experiments as the budget can pay, the first one of each cause before second ones. They race in randomised blocks against the plan as it stands, all of which
+//! up, as many experiments as the budget can pay, the first one of each cause before second ones, and those of faults before
+//! those of what the work costs. They race in randomised blocks against the plan as it stands, all of which
 //! count, in as many blocks as it takes to prove one of them different after Holm's adjustment over all that were begun. There
 //! is one look before the end: what is proved to gain less than the margin by then is dropped, which can make nothing look
 //! like a gain; and after each block one whether an experiment reaches all that is expected, which leaves nothing for the
@@ -10,6 +11,7 @@
 
 mod between;
 mod hindering;
+mod order;
 mod rescue;
 mod timing;
 
@@ -20,17 +22,16 @@ use super::knob::refused_experiments;
 use super::visit::{self, Planner, Visit, Visits};
 use super::visited::{concerns, is_compared, size};
 use super::{Schedule, blocks, failure, step};
-use crate::analysis::{
-    ALPHA, ArmCandidate, Compared, Verdict, compare_arms, is_all_there, is_between, is_near, reaching,
-};
+use crate::analysis::{ALPHA, ArmCandidate, Compared, Verdict, compare_arms, is_between, is_near, reaching};
 use crate::plan::{Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, DROP_LOOK, FIRST_LOOK, Plan, Step, Why};
 use crate::plan::{Metric, race_blocks};
 use crate::record::{NotMeasured, Recording};
+use order::first_of_each;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
-use timing::{round_trip_ns, stretched, timed};
+use timing::{least_visit_ns, round_trip_ns, stretched, timed};
 
 /// Says of which causes a recording shows signs, by their names.
 pub type Suspects = fn(&Recording) -> BTreeSet<String>;
@@ -124,7 +125,7 @@ impl Experiments {
             chosen: BTreeSet::new(),
             hindering: None,
         };
-        schedule.visits_each = schedule.pace();
+        schedule.visits_each = schedule.pace(0);
         schedule
     }
 
@@ -136,9 +137,10 @@ impl Experiments {
         PLANNED_SHARE * self.budget_ns() as f64
     }
 
-    /// So many visits of an arm in a block that the usual search fits: an even number, there and back, or one.
-    fn pace(&self) -> u64 {
-        let nominal_ns = self.entry.as_ref().map_or(1, |entry| entry.nominal_ns).max(1);
+    /// So many visits of an arm in a block that the usual search fits, if each takes so long at least: an even number, there and
+    /// back, or one.
+    fn pace(&self, least_ns: u64) -> u64 {
+        let nominal_ns = self.entry.as_ref().map_or(1, |entry| entry.nominal_ns).max(least_ns).max(1);
         let blocks = u64::from(FIRST_LOOK + race_blocks(USUAL as usize, ALPHA));
         let round_ns = blocks * (USUAL + self.standing().len() as u64) * nominal_ns;
         let fitting = (RACE_SHARE * self.budget_ns() as f64 / round_ns as f64) as u64;
@@ -187,7 +189,7 @@ impl Experiments {
     fn begin(&mut self, recording: &Recording) -> BTreeSet<u32> {
         let suspects = (self.suspects)(recording);
         let compared = compare_arms(recording);
-        if compared.as_ref().is_some_and(|compared| is_all_there(&self.plan, compared)) {
+        if compared.as_ref().is_some_and(|compared| compared.all_there().is_some()) {
             return BTreeSet::new();
         }
         let base = compared.and_then(|compared| compared.base).map(|base| base.median);
@@ -301,13 +303,6 @@ impl Experiments {
     }
 }
 
-/// The first experiment of each cause, then the others, each in their order.
-fn first_of_each(asked: &[(u32, &Arm)]) -> Vec<u32> {
-    let mut seen = BTreeSet::new();
-    let (first, further): (Vec<_>, Vec<_>) = asked.iter().partition(|(_, arm)| seen.insert(&arm.cause));
-    first.into_iter().chain(further).map(|(number, _)| number).collect()
-}
-
 impl Planner for Experiments {
     fn visits(&mut self) -> &mut Visits {
         &mut self.visits
@@ -324,7 +319,10 @@ impl Planner for Experiments {
         }
         let last = self.last_block();
         if last == 0 {
-            self.entry = Some(timed(entry, &self.plan, round_trip_ns(recording)));
+            let entry = timed(entry, &self.plan, round_trip_ns(recording));
+            let least_ns = least_visit_ns(&entry, recording);
+            self.entry = Some(entry);
+            self.visits_each = self.pace(least_ns);
         }
         if recording.spent_ns() as f64 + self.block_ns(2, recording) > self.budget_ns() as f64 {
             return Vec::new();

@@ -216,7 +216,7 @@ fn signs<'m>(machine: &'m Machine, plan: &'m Plan, case: &'m Case) -> impl Itera
 
 /// The share of a trial for which another thread has its CPU.
 pub fn disturbed(machine: &Machine, plan: &Plan, case: &Case) -> f64 {
-    let is_put_off = signs(machine, plan, case).any(|sign| sign == Sign::Warning("preempted"));
+    let is_put_off = signs(machine, plan, case).any(|sign| sign == Sign::Signal("cpu-wait"));
     if is_put_off { DISTURBED } else { 0.0 }
 }
 

@@ -28,6 +28,12 @@ pub const SIGNALS: &[SignalEntry] = &[
         source: "the bounds sender-cpu and receiver-cpu",
     },
     SignalEntry {
+        name: "cpu-wait",
+        what: "a measuring thread that waits for its CPU, which another one has",
+        rule: "of the trials of an end at least 5 % of the time, and the warning foreign-cpu or preempted",
+        source: "/proc/PID/task/TID/schedstat, the second number: Documentation/scheduler/sched-stats.rst",
+    },
+    SignalEntry {
         name: "ends-share-cpu",
         what: "two ends that were put on one CPU",
         rule: "sender and receiver are of one machine, and each was pinned to the same CPU",

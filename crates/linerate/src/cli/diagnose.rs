@@ -84,7 +84,9 @@ pub fn reported(run: &Recorder, ended: Result<()>, json: bool, format: &str) -> 
 /// Whether a fault is proved, or none is there, of all that were looked for and could be looked for in the time.
 fn verdict(recording: &Recording) -> Verdict {
     let compared = compare_arms(recording);
-    let is_doubted = compared.as_ref().is_none_or(|compared| !compared.doubts.is_empty());
+    let is_doubted = compared
+        .as_ref()
+        .is_none_or(|compared| !compared.doubts.is_empty() && compared.all_there().is_none());
     let is_short = compared.is_some_and(|compared| compared.shortfall().is_some());
     let causes = diagnose(recording, &analyse(recording)).causes;
     let has = |grades: &[Grade]| {

@@ -195,7 +195,9 @@ fn a_sender_that_rests_outlasts_its_window() {
     let trials = || recording.trials.iter().filter(|trial| trial.pass > 0);
     let flows = trials().flat_map(|trial| &trial.roles).flat_map(|role| &role.flows);
     let slices: Vec<f64> = flows.flat_map(|flow| &flow.slices_ns).map(|ns| *ns as f64).collect();
-    within("idle-restart=600ms: a message, ns", median(slices.iter().copied()).unwrap(), 0.64e9..3e9);
+    // Each of them has one rest: that the receiver is ready is no message.
+    let longest = slices.iter().copied().fold(0.0, f64::max);
+    within("idle-restart=600ms: the longest message, ns", longest, 0.64e9..1.2e9);
     let sockets = || recording.steps.iter().filter(|step| step.pass > 0).flat_map(|step| &step.sockets);
     let timeout_us = sockets().filter_map(|socket| socket.last.get("rto")).copied().min().unwrap();
     assert!((40_000..600_000).contains(&timeout_us), "{timeout_us} us");

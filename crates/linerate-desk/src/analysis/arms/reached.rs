@@ -1,7 +1,7 @@
 //! Whether a rate is all that is to be had: what the slowest link of a lab carries, or what somebody expects.
 
 use super::Compared;
-use crate::plan::{self, Arm, Plan, View};
+use crate::plan::{self, Arm, FIRST_LOOK, Plan, View};
 use crate::statistic::{Effect, Estimate};
 use crate::unit::BitRate;
 use crate::vocabulary::{Cause, Place, Rung};
@@ -43,15 +43,18 @@ pub fn expected_bps(plan: &Plan) -> Option<f64> {
     design.against_bps.or_else(|| payload_bps(plan).filter(|_| is_of_network()))
 }
 
-/// Whether nothing is left to explain of the path as it stands.
-pub fn is_all_there(plan: &Plan, compared: &Compared) -> bool {
-    let base = compared.base.map(|base| base.median);
-    expected_bps(plan).zip(base).is_some_and(|(expected, base)| base >= FULL * expected)
+impl Compared {
+    /// What of all that is expected the plan as it stands has, where nothing is left to explain. What no change could better is
+    /// told whether or not the comparison's controls hold.
+    pub fn all_there(&self) -> Option<f64> {
+        let share = self.base?.median / self.expected_bps?;
+        (share >= FULL && self.blocks >= FIRST_LOOK).then_some(share)
+    }
 }
 
 /// The experiments with which the rate is all that is expected, so that nothing is left for others to explain.
 pub fn reaching(plan: &Plan, compared: &Compared) -> BTreeSet<u32> {
-    let Some(expected) = expected_bps(plan).filter(|_| !is_all_there(plan, compared)) else {
+    let Some(expected) = expected_bps(plan).filter(|_| compared.all_there().is_none()) else {
         return BTreeSet::new();
     };
     let reaches = |one: &&super::Candidate| {

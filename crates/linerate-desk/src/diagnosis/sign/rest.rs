@@ -1,6 +1,6 @@
 //! Signals of connections that rest between messages, and of what they begin again with; of ends that are put behind others.
 
-use super::{Shown, kib};
+use super::{Shown, kib, percent};
 use crate::plan::HostId;
 use crate::record::Trial;
 use crate::unit::Nanoseconds;
@@ -21,7 +21,32 @@ const PRIORITY: (&str, &str) = ("shim.receiver-priority", "idle");
 const DROPPED: &str = "tcp.TCPRcvQDrop";
 const PRESSURES: &str = "tcp.TCPMemoryPressures";
 
+/// What says that other work had a CPU of the measuring threads, and for how much of their time where it may be what binds: what a
+/// tick or an interrupt takes now and then is on every host.
+const PUT_OFF: [&str; 2] = ["foreign-cpu", "preempted"];
+const WAITED: f64 = 0.05;
+
 impl Shown<'_> {
+    /// That the threads of an end waited for their CPU, of which no limit and no other end is the reason.
+    pub(super) fn waits_for_cpu(&self) -> Option<String> {
+        self.findings.iter().find(|finding| PUT_OFF.contains(&finding.code))?;
+        let share_of = |receives: bool| {
+            let trials =
+                self.recording.trials.iter().filter(|trial| trial.pass > 0 && self.layer.owns(&trial.case));
+            let roles = trials.flat_map(|trial| &trial.roles).filter(|role| role.does.receives() == receives);
+            let times = roles.flat_map(|role| &role.flows).filter_map(|flow| {
+                let waited = flow.put_off_ns()?;
+                Some((waited as f64, waited.max(flow.duration_ns) as f64))
+            });
+            let (waited, all) = times.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+            waited / all
+        };
+        let share =
+            [true, false].map(share_of).into_iter().filter(|share| share.is_finite()).fold(0.0, f64::max);
+        (share >= WAITED)
+            .then(|| format!("the threads of an end waited for their CPU {} of the time", percent(share)))
+    }
+
     /// Rests between messages that outlast the congestion window.
     pub(super) fn restarts(&self) -> Option<String> {
         let host = self.layer.from.as_ref()?.single()?;

@@ -48,3 +48,15 @@ pub(super) fn round_trip_ns(recording: &Recording) -> f64 {
         sockets.filter_map(|socket| socket.last.get("min_rtt")).filter(|us| **us < u64::from(u32::MAX));
     median(least.map(|us| 1e3 * *us as f64)).unwrap_or(0.0)
 }
+
+/// What a visit takes at least, by what a message took in the discarded pass: few of long ones are more than a visit is to last.
+pub(super) fn least_visit_ns(entry: &Entry, recording: &Recording) -> u64 {
+    let mut probes = recording.trials.iter().filter(|trial| trial.pass == 0 && trial.case.arm == 0);
+    let message_ns = probes.next_back().and_then(|trial| {
+        let longest = trial.roles.iter().flat_map(|role| &role.flows).map(|flow| flow.duration_ns).max()?;
+        longest.checked_div(trial.block.messages * u64::from(trial.block.slices))
+    });
+    let message_ns = message_ns.unwrap_or(0);
+    let least_ns = message_ns.saturating_mul(entry.least_messages(message_ns as f64));
+    entry.warm_up_ns.max(message_ns).saturating_add(entry.trial_ns.max(least_ns))
+}

@@ -1,10 +1,10 @@
 //! Whole searches for causes on the made-up machine: what was put in is named first, what was not is not.
 
 use super::super::Simulation;
-use crate::analysis::analyse;
+use crate::analysis::{analyse, compare_arms};
 use crate::diagnosis::{CauseVerdict, Grade, diagnose, suspects};
 use crate::plan::{
-    Arm, Comparison, Metric, Plan, PlantedCause, Rungs, View, Why, World, experiments, hindrances,
+    Arm, ArmKind, Comparison, Metric, Plan, PlantedCause, Rungs, View, Why, World, experiments, hindrances,
 };
 use crate::record::{Event, Recording};
 use crate::schedule::search_of;
@@ -218,7 +218,7 @@ fn a_search_leaves_the_rest_where_one_explains_all() {
     let world = world(&[("small-send-buffer", 3.0)]);
     let mut plan = plan(&world, &[], 90);
     let whole = searched(&plan, &world, 4);
-    let base = crate::analysis::compare_arms(&whole).and_then(|compared| compared.base).unwrap().median;
+    let base = compare_arms(&whole).and_then(|compared| compared.base).unwrap().median;
     assert!(raced(&whole, &plan, "small-buffers") >= 6);
     let View::Comparison { design, .. } = &mut plan.view else { panic!() };
     design.against_bps = Some(3.0 * base);
@@ -231,6 +231,46 @@ fn a_search_leaves_the_rest_where_one_explains_all() {
     let enough = searched(&plan, &world, 4);
     assert!(faults(&causes(&enough), Grade::Proved).is_empty());
     assert_eq!(raced(&enough, &plan, "small-send-buffer"), 0);
+}
+
+/// No change could better it, whatever the controls show: of a full link none need be slower.
+#[test]
+fn a_path_that_has_all_is_healthy_where_a_control_fails() {
+    let world = world(&[]);
+    let mut plan = plan(&world, &[], 90);
+    plan.arms.iter_mut().filter(|arm| arm.kind == ArmKind::Slowed).for_each(|arm| arm.settings.clear());
+    let compared = |plan: &Plan| compare_arms(&searched(plan, &world, 4)).unwrap();
+    let unknown = compared(&plan);
+    assert!(!unknown.doubts.is_empty() && unknown.all_there().is_none(), "nothing is expected");
+    let View::Comparison { design, .. } = &mut plan.view else { panic!() };
+    design.against_bps = Some(unknown.base.unwrap().median);
+    let recording = searched(&plan, &world, 4);
+    let all = compare_arms(&recording).unwrap();
+    assert!(!all.doubts.is_empty() && all.all_there().is_some_and(|share| share > 0.97), "{all:?}");
+    let open = causes(&recording).into_iter().filter(|one| one.is_fault && one.grade != Grade::NotTested);
+    assert_eq!(open.count(), 0);
+    let View::Comparison { design, .. } = &mut plan.view else { panic!() };
+    design.against_bps = Some(1.1 * unknown.base.unwrap().median);
+    assert!(compared(&plan).all_there().is_none(), "a tenth is missing");
+}
+
+/// What a tick takes now and then is on every host.
+#[test]
+fn threads_that_seldom_wait_are_no_sign_of_other_work() {
+    let world = world(&[]);
+    let whole = searched(&plan(&world, &[], 90), &world, 5);
+    let suspected = |percent: u64| {
+        let mut recording = whole.clone();
+        for trial in &mut recording.trials {
+            for flow in trial.roles.iter_mut().flat_map(|role| &mut role.flows) {
+                flow.run_delay_ns = Some(flow.duration_ns * percent / 100);
+                flow.involuntary_switches = 3;
+                flow.voluntary_switches = 0;
+            }
+        }
+        suspects(&recording).contains("foreign-work")
+    };
+    assert_eq!([0, 3, 8].map(suspected), [false, false, true]);
 }
 
 #[test]
@@ -271,6 +311,21 @@ fn a_search_keeps_within_its_budget() {
         let confirmed = recording.trials.iter().any(|trial| trial.why == Why::Confirm);
         assert!(confirmed, "nothing was confirmed within {budget_s} s at {delay_ns} ns");
     }
+}
+
+/// A message takes 0.6 s: a visit has one that warms it up, and one.
+#[test]
+fn a_search_of_long_messages_is_told_in_its_budget() {
+    let world = world(&[("slow-source", 1000.0)]);
+    let mut plan = plan(&world, &undone(Cause::named("slow-source").unwrap()), 90);
+    plan.profile.sizes = vec![64, 3 << 20];
+    let recording = searched(&plan, &world, 6);
+    let of_base = recording.steps.iter().filter(|step| step.case.arm == 0 && step.why == Why::Block);
+    let each_ns: Vec<u64> = of_base.map(|step| step.duration_ns / 2).collect();
+    assert!(each_ns.iter().all(|ns| (500_000_000..900_000_000).contains(ns)), "{each_ns:?}");
+    let found = causes(&recording);
+    assert_eq!(faults(&found, Grade::Proved), ["slow-source"], "{found:#?}");
+    assert!(recording.spent_ns() <= 90 * SECOND_NS);
 }
 
 #[test]

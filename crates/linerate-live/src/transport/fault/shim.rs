@@ -49,6 +49,8 @@ struct Shim<'s> {
     scratch: Vec<u8>,
     /// Whether this end's thread is to be behind all others.
     is_idle: bool,
+    /// How long this end rests before each of its messages.
+    rest: Duration,
 }
 
 impl Faults {
@@ -171,8 +173,23 @@ impl Faults {
         let stall = self.stall.filter(|_| does == Does::Echoes);
         let writer = self.writes.end(does, is_duplex);
         let reader = Reader::new(self.read_rate, does);
-        let is_idle = does == Does::Receives && self.idle_receiver == Some(true);
-        Shim { link, faults: self, slowdown, sending, receiving, reader, stall, writer, scratch, is_idle }
+        let receives = does == Does::Receives;
+        let is_idle = receives && self.idle_receiver == Some(true);
+        // That a receiver is ready is no message.
+        let rest = if receives { Duration::ZERO } else { self.pause };
+        Shim {
+            link,
+            faults: self,
+            slowdown,
+            sending,
+            receiving,
+            reader,
+            stall,
+            writer,
+            scratch,
+            is_idle,
+            rest,
+        }
     }
 }
 
@@ -216,8 +233,8 @@ impl Link for Shim<'_> {
 
     /// A push that could move only part of a message is followed by others; each pays for what it carries.
     fn push(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if !self.faults.pause.is_zero() {
-            std::thread::sleep(self.faults.pause);
+        if !self.rest.is_zero() {
+            std::thread::sleep(self.rest);
         }
         self.sending.on(bytes.len());
         self.slowdown.hold(bytes.len());
