@@ -268,7 +268,9 @@ impl<'r> Shown<'r> {
         let is_other = |one: &SocketRecord| {
             one.congestion_control.as_deref().is_some_and(|name| name.starts_with("bbr"))
         };
-        if self.senders().any(is_other) {
+        // What is overtaken is sent again too, and was not lost.
+        let is_overtaken = self.evidence(Sign::Signal("out-of-order")).is_some();
+        if is_overtaken || self.senders().any(is_other) {
             return None;
         }
         let share = self.moved("total_retrans") / self.moved("data_segs_out");

@@ -6,10 +6,17 @@ use crate::diagnosis::sign::Shown;
 
 /// What is told of a stream that lost so many of 1,000 segments over so long a least round trip.
 fn told(lost: u64, least_us: u64) -> Option<String> {
+    told_of(lost, least_us, 0)
+}
+
+/// The same where so many came out of order.
+fn told_of(lost: u64, least_us: u64, overtaken: u64) -> Option<String> {
     let mut recording = quiet();
     for socket in recording.steps.iter_mut().flat_map(|step| &mut step.sockets) {
         socket.moved.extend([("total_retrans".to_owned(), lost), ("data_segs_out".to_owned(), 1000)]);
+        socket.moved.extend([("rcv_ooopack".to_owned(), overtaken), ("reord_seen".to_owned(), overtaken)]);
         socket.last.extend([("snd_mss".to_owned(), 1448), ("min_rtt".to_owned(), least_us)]);
+        socket.last.insert("options".to_owned(), 7);
     }
     let analysis = analyse(&recording);
     let is_it = |layer: &Layer| layer.rung == "network.tcp" && layer.flows == 1 && !layer.both_ways;
@@ -24,4 +31,5 @@ fn a_rate_that_chance_would_not_leave_is_told() {
     assert!(far.contains("1 % of the segments") && far.contains("140 Mb/s"), "{far}");
     assert_eq!(told(10, 10), None, "over 10 us chance leaves 14 Gb/s, and bursts and Cubic some times that");
     assert_eq!(told(0, 1000), None, "nothing was lost");
+    assert_eq!(told_of(10, 1000, 10), None, "what is overtaken is sent again and was not lost");
 }
