@@ -9,7 +9,7 @@ use super::facts::{busiest_interface, carried, interface_fact};
 use super::wire::wire;
 use crate::analysis::{Layer, SHORT};
 use crate::plan::{HostId, View};
-use crate::record::{Recording, SocketRecord, StepRecord};
+use crate::record::{Recording, SocketRecord, StepRecord, Trial};
 use crate::statistic::median;
 use crate::unit::{BitRate, Bytes, Nanoseconds, percent, significant};
 use crate::vocabulary::{Cause, Does, NOTHING_PASSES, Sign};
@@ -335,11 +335,14 @@ impl<'r> Shown<'r> {
         self.longest_ns(|_| true)
     }
 
+    /// Those of the path as it stands that count.
+    fn trials(&self) -> impl Iterator<Item = &'r Trial> {
+        self.recording.trials.iter().filter(|trial| trial.pass > 0 && self.layer.owns(&trial.case))
+    }
+
     /// How long those roles were at it in all of these blocks, by the slowest flow of each.
     fn longest_ns(&self, is_meant: impl Fn(Does) -> bool) -> Option<f64> {
-        let trials =
-            self.recording.trials.iter().filter(|trial| trial.pass > 0 && self.layer.owns(&trial.case));
-        let longest = trials.filter_map(|trial| {
+        let longest = self.trials().filter_map(|trial| {
             let meant = trial.roles.iter().filter(|role| is_meant(role.does));
             meant.flat_map(|role| &role.flows).map(|flow| flow.duration_ns).max()
         });

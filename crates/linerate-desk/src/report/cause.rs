@@ -124,13 +124,14 @@ fn held_back(report: &Report, compared: &Compared, causes: &[CauseVerdict]) -> S
             ([], _) => format!("neither proved nor ruled out: {}", open.join("; ")),
             (doubts, _) => doubts.join("; "),
         };
-        return format!("Whether {path} is held back cannot be told: {because}.{costs}");
+        let beside = match consistent.as_slice() {
+            [] => String::new(),
+            consistent => format!(" It behaves as if {}.", told_as_if(consistent)),
+        };
+        return format!("Whether {path} is held back cannot be told: {because}.{beside}{costs}");
     }
     if !consistent.is_empty() {
-        return format!(
-            "{path} behaves as if held back by {}, which could not be changed here.{costs}",
-            consistent.join("; ")
-        );
+        return format!("{path} behaves as if {}.{costs}", told_as_if(&consistent));
     }
     let ruled_out = [true, false].map(|is_fault| of(Grade::RuledOut, is_fault).len()).iter().sum::<usize>();
     let untold: Vec<&str> = of(Grade::CannotTell, false).into_iter().map(what).collect();
@@ -140,13 +141,18 @@ fn held_back(report: &Report, compared: &Compared, causes: &[CauseVerdict]) -> S
         all_there.map(|share| format!("it has {} of what is expected", percent(share))),
         (ruled_out > 0).then(|| format!("{} ruled out within {}", are(ruled_out), percent(compared.margin))),
         (!silent.is_empty()).then(|| format!("of {} nothing is to be seen", silent.len())),
-        (!left.is_empty()).then(|| format!("{} could not be tried", left.len())),
+        (!left.is_empty() && all_there.is_none()).then(|| format!("{} could not be tried", left.len())),
         (!untold.is_empty()).then(|| format!("what it costs cannot be told of: {}", untold.join("; "))),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let link = link(report, compared).map_or(String::new(), |bound| format!(" The link binds: {bound}."));
     let sure = how_sure(compared, causes);
     format!("{path} is healthy as far as was tried: {}.{sure}{link}{costs}", parts.join("; "))
+}
+
+/// `held back by one; another, which could not be changed here`.
+fn told_as_if(consistent: &[&str]) -> String {
+    format!("held back by {}, which could not be changed here", consistent.join("; "))
 }
 
 /// How much would have been found: no change of what was ruled out gains more than this, and the controls show what is seen.

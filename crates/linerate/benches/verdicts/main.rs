@@ -6,9 +6,10 @@
 //! pairs and 30 healthy paths. `--ssh` takes the same draws between the two hosts of a lab by sshd, as a user without
 //! privilege and from the first one (it needs root to make that user). What was diagnosed is kept in target/verdicts by draw
 //! and seed, and a draw that was stopped goes on there; `--minutes` stops it by itself. Recordings of wrong first verdicts are
-//! kept beside it. A diagnosis that fails counts as a wrong one, and is made again where the draw goes on. It prints the share of right first verdicts, of right ones among the first two, of
-//! healthy paths called healthy, and of faults that cost nothing (the lab carries what its link leaves) of which no other is
-//! named, each with its interval; and what was named for what. Nothing here decides a test.
+//! kept beside it. A diagnosis that fails counts as a wrong one, and is made again where the draw goes on. It prints the share
+//! of right first verdicts, of right ones among the first two, of healthy paths called healthy, and of faults that cost nothing
+//! (the lab carries what its link leaves) of which no other is named, each with its interval; and what was named for what.
+//! Nothing here decides a test.
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
 mod by_ssh;

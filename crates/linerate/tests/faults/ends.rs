@@ -2,7 +2,7 @@
 
 use super::measured::{RoundTrips, measure, measure_round_trips, one_step, small, within};
 use crate::user::runs::{entry, run, warnings};
-use linerate::plan::{Block, Step};
+use linerate::plan::{Block, HostId, Step};
 use linerate::statistic::median;
 use linerate::vocabulary::{LADDER_BYTES, Pattern};
 
@@ -137,6 +137,17 @@ fn a_tunnel_shortens_each_packet() {
     within("tunnel: rate over that without", inside / outside, 0.95..0.98);
     // What passes a tunnel is counted there and below it.
     assert!(!measured.warns_of("foreign-bytes"));
+    // What stands in the send buffer when the last message is handed over is on its way for some time yet.
+    let steps = measured.recording.steps.iter().filter(|step| step.pass > 0);
+    let sockets = steps.flat_map(|step| &step.sockets).filter(|socket| socket.host == HostId(0));
+    let sent: Vec<[u64; 2]> = sockets
+        .map(|socket| {
+            let behind = socket.drained.get("bytes_acked").copied().unwrap_or(0);
+            [behind, socket.until_acknowledged("bytes_acked")]
+        })
+        .collect();
+    let least = 8 * 1448;
+    assert!(!sent.is_empty() && sent.iter().all(|[behind, all]| least < *behind && behind < all), "{sent:?}");
 }
 
 /// The median time of a request of 1 KiB.

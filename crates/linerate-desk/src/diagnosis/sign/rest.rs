@@ -31,9 +31,8 @@ impl Shown<'_> {
     pub(super) fn waits_for_cpu(&self) -> Option<String> {
         self.findings.iter().find(|finding| PUT_OFF.contains(&finding.code))?;
         let share_of = |receives: bool| {
-            let trials =
-                self.recording.trials.iter().filter(|trial| trial.pass > 0 && self.layer.owns(&trial.case));
-            let roles = trials.flat_map(|trial| &trial.roles).filter(|role| role.does.receives() == receives);
+            let roles =
+                self.trials().flat_map(|trial| &trial.roles).filter(|role| role.does.receives() == receives);
             let times = roles.flat_map(|role| &role.flows).filter_map(|flow| {
                 let waited = flow.put_off_ns()?;
                 Some((waited as f64, waited.max(flow.duration_ns) as f64))
@@ -66,13 +65,12 @@ impl Shown<'_> {
 
     /// Messages of the timed blocks.
     fn messages(&self) -> Option<f64> {
-        let is_its = |trial: &&Trial| trial.pass > 0 && self.layer.owns(&trial.case);
         let of_trial = |trial: &Trial| {
             let keeping = trial.roles.iter().filter(|role| role.does.keeps_time());
             let bytes: u64 = keeping.flat_map(|role| &role.flows).map(|flow| flow.bytes).sum();
             bytes as f64 / trial.block.message_bytes.max(1) as f64
         };
-        let sum: f64 = self.recording.trials.iter().filter(is_its).map(of_trial).sum();
+        let sum: f64 = self.trials().map(of_trial).sum();
         (sum > 0.0).then_some(sum)
     }
 

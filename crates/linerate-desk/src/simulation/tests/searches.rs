@@ -273,6 +273,19 @@ fn threads_that_seldom_wait_are_no_sign_of_other_work() {
     assert_eq!([0, 3, 8].map(suspected), [false, false, true]);
 }
 
+/// Acknowledgements that come home behind the last message come, too.
+#[test]
+fn what_comes_while_a_buffer_drains_is_not_lost() {
+    let world = world(&[("reverse-loss", 1.5)]);
+    let mut recording = searched(&plan(&world, &[], 90), &world, 5);
+    assert!(suspects(&recording).contains("reverse-loss"));
+    for socket in recording.steps.iter_mut().flat_map(|step| &mut step.sockets) {
+        let came = socket.moved.get("segs_in").copied().unwrap_or(0);
+        socket.drained.insert("segs_in".into(), came);
+    }
+    assert!(!suspects(&recording).contains("reverse-loss"), "half came, and half behind");
+}
+
 #[test]
 fn a_host_s_own_setting_is_proved_where_it_may_be_changed() {
     let world = world(&[("offloads-off", 2.0)]);
