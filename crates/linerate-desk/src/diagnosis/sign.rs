@@ -3,7 +3,7 @@
 mod ends;
 mod rest;
 
-use super::bound::{Bound, NEAR, senders, stream_steps};
+use super::bound::{Bound, MOSTLY, NEAR, senders, stream_steps};
 use super::doubt::Finding;
 use super::facts::{busiest_interface, carried, interface_fact};
 use super::wire::wire;
@@ -12,7 +12,7 @@ use crate::plan::{HostId, View};
 use crate::record::{Recording, SocketRecord, StepRecord, Trial};
 use crate::statistic::median;
 use crate::unit::{BitRate, Bytes, Nanoseconds, percent, significant};
-use crate::vocabulary::{Cause, Does, NOTHING_PASSES, Sign};
+use crate::vocabulary::{Cause, NOTHING_PASSES, Sign};
 use serde_json::Value;
 
 /// A bound is a sign where the rate is more than this share of it: a wait of less of the time is no sign of what binds.
@@ -23,6 +23,13 @@ const LEAST_SHARE: f64 = 0.3;
 const CONGESTION_WINDOW: &str = "congestion-window";
 const LEAST_IN_FLIGHT: f64 = 0.6;
 
+/// That of a window that the receiver opens.
+const RECEIVE_WINDOW: &str = "receive-window";
+
+/// The bounds of threads that have a CPU each.
+const SENDER_CPU: &str = "sender-cpu";
+const RECEIVER_CPU: &str = "receiver-cpu";
+
 /// Of the segments that carry data so many are lost, or out of order, where a path is to be blamed for it.
 pub(super) const LOST: f64 = 1e-4;
 const DISORDERED: f64 = 1e-3;
@@ -32,8 +39,9 @@ const DISORDERED: f64 = 1e-3;
 const MATHIS: f64 = 1.22;
 const TOO_MUCH: f64 = 5.5;
 
-/// What is a sign only where a measuring thread does the work.
+/// What is a sign only where a measuring thread does the work, and what a tunnel takes, which may be such work.
 const CPU_BUSY: &str = "cpu-busy";
+const TUNNEL_COST: &str = "tunnel-cost";
 
 /// Data is outstanding in less than this share of the time where the sender has often nothing to send.
 pub(super) const BUSY: f64 = 0.8;
@@ -74,8 +82,13 @@ pub(super) const NO_LIMIT: f64 = 1e18;
 /// How each signal is read; one for each entry of the vocabulary's table, in its order.
 const READ: &[(&str, Reading)] = &[
     ("acks-lost", |path| path.lost_acks()),
+    ("congestion", |path| {
+        let of_full =
+            [Sign::Bound(CONGESTION_WINDOW), Sign::Signal("segments-lost"), Sign::Signal("standing-queue")];
+        of_full.into_iter().find_map(|sign| path.evidence(sign))
+    }),
     ("cpu-busy", |path| {
-        let busy = path.bounds.iter().filter(|bound| ["sender-cpu", "receiver-cpu"].contains(&bound.name));
+        let busy = path.bounds.iter().filter(|bound| [SENDER_CPU, RECEIVER_CPU].contains(&bound.name));
         busy.filter(|bound| path.is_near(bound)).map(|bound| bound.evidence.clone()).next()
     }),
     ("cpu-wait", |path| path.waits_for_cpu()),
@@ -91,7 +104,7 @@ const READ: &[(&str, Reading)] = &[
     }),
     ("idle-restarts", |path| path.restarts()),
     ("idle-sender", |path| {
-        let share = 1e3 * path.moved("busy_time") / path.timed_ns()?;
+        let share = 1.0 - path.rested_ns()? / path.watched_ns()?;
         (share < BUSY).then(|| format!("data was outstanding in {} of the time", percent(share)))
     }),
     ("late-acks", |path| path.late_acks()),
@@ -167,6 +180,7 @@ const READ: &[(&str, Reading)] = &[
             .then(|| format!("a round trip takes {} under load, and {} at least", told(loaded), told(least)))
     }),
     ("tunnel", |path| path.tunnel()),
+    (TUNNEL_COST, |path| path.tunnel_cost()),
     ("unread-data", |path| path.unread()),
 ];
 
@@ -253,7 +267,7 @@ impl<'r> Shown<'r> {
     /// Whether all that speaks of a fault is there but for a busy CPU of the ends, where nothing could be changed: the work may
     /// be another thread's than those that are watched.
     pub fn is_half_told(&self, cause: &Cause) -> bool {
-        let elsewhere = || cause.signs.iter().filter(|sign| sign.name() != CPU_BUSY);
+        let elsewhere = || cause.signs.iter().filter(|sign| ![CPU_BUSY, TUNNEL_COST].contains(&sign.name()));
         let is_of_cpu = elsewhere().count() < cause.signs.len();
         cause.is_fault
             && cause.experiments.is_empty()
@@ -287,8 +301,24 @@ impl<'r> Shown<'r> {
     }
 
     fn is_near(&self, bound: &Bound) -> bool {
-        let least = if bound.name == CONGESTION_WINDOW { LEAST_IN_FLIGHT } else { LEAST_SHARE };
+        // Of a CPU that others have, too, what is left binds.
+        let least = match bound.name {
+            CONGESTION_WINDOW => LEAST_IN_FLIGHT,
+            SENDER_CPU => LEAST_SHARE * (1.0 - self.waited(false)),
+            RECEIVER_CPU => LEAST_SHARE * (1.0 - self.waited(true)),
+            RECEIVE_WINDOW if !self.waits_for_window() => return false,
+            _ => LEAST_SHARE,
+        };
         self.measured >= least * bound.bps
+    }
+
+    /// Whether the receive window was waited for, where a counter says: a window that is never waited for holds nothing back, and one
+    /// behind a busy receiver is what that leaves of it, unless it was waited for most of the time.
+    fn waits_for_window(&self) -> bool {
+        let is_full = |bound: &Bound| bound.name == RECEIVER_CPU && self.measured >= BUSY * bound.bps;
+        let least = if self.bounds.iter().any(is_full) { MOSTLY } else { LEAST_SHARE };
+        let busy = self.moved("busy_time");
+        busy <= 0.0 || self.moved("rwnd_limited") >= least * busy
     }
 
     fn all(&self) -> impl Iterator<Item = &'r SocketRecord> {
@@ -330,24 +360,9 @@ impl<'r> Shown<'r> {
         agreed.all(|options| options & option == 0).then(|| told.to_owned())
     }
 
-    /// How long the timed blocks of these steps lasted.
-    fn timed_ns(&self) -> Option<f64> {
-        self.longest_ns(|_| true)
-    }
-
     /// Those of the path as it stands that count.
     fn trials(&self) -> impl Iterator<Item = &'r Trial> {
         self.recording.trials.iter().filter(|trial| trial.pass > 0 && self.layer.owns(&trial.case))
-    }
-
-    /// How long those roles were at it in all of these blocks, by the slowest flow of each.
-    fn longest_ns(&self, is_meant: impl Fn(Does) -> bool) -> Option<f64> {
-        let longest = self.trials().filter_map(|trial| {
-            let meant = trial.roles.iter().filter(|role| is_meant(role.does));
-            meant.flat_map(|role| &role.flows).map(|flow| flow.duration_ns).max()
-        });
-        let sum = longest.sum::<u64>() as f64;
-        (sum > 0.0 && !self.is_blind()).then_some(sum)
     }
 
     /// The interfaces that carried most, at both ends.

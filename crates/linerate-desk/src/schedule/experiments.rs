@@ -6,9 +6,11 @@
 //! count, in as many blocks as it takes to prove one of them different after Holm's adjustment over all that were begun. There
 //! is one look before the end: what is proved to gain less than the margin by then is dropped, which can make nothing look
 //! like a gain; and after each block one whether an experiment reaches all that is expected, which leaves nothing for the
-//! others to explain. What won is measured once more in fresh blocks. What time is left then shows what the rate is sensitive to.
+//! others to explain. What won is measured once more in fresh blocks. Where nothing won and time is left, faults of which no experiment
+//! was made and that show a sign by now are begun in the same way. What time is left then shows what the rate is sensitive to.
 //! When that is done, or the budget spent, the search ends.
 
+mod beginning;
 mod between;
 mod hindering;
 mod order;
@@ -22,11 +24,10 @@ use super::knob::refused_experiments;
 use super::visit::{self, Planner, Visit, Visits};
 use super::visited::{concerns, is_compared, size};
 use super::{Schedule, blocks, failure, step};
-use crate::analysis::{ALPHA, ArmCandidate, Compared, Verdict, compare_arms, is_between, is_near, reaching};
-use crate::plan::{Arm, ArmKind, CONFIRMATION_BLOCKS, Comparison, DROP_LOOK, FIRST_LOOK, Plan, Step, Why};
+use crate::analysis::{ALPHA, ArmCandidate, Compared, Verdict, compare_arms, reaching};
+use crate::plan::{ArmKind, CONFIRMATION_BLOCKS, Comparison, DROP_LOOK, FIRST_LOOK, Plan, Step, Why};
 use crate::plan::{Metric, race_blocks};
-use crate::record::{NotMeasured, Recording};
-use order::first_of_each;
+use crate::record::{NotMeasured, Recording, StepRecord};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -71,6 +72,8 @@ pub struct Experiments {
     visits: Visits,
     /// What was begun after the first look.
     begun: Option<BTreeSet<u32>>,
+    /// What is to be begun as long as the budget can pay for it, in this order.
+    waiting: Vec<u32>,
     /// What was dropped at the look before the end.
     dropped: BTreeSet<u32>,
     /// The block after which the race began: after the first look, or once more with what lies between experiments.
@@ -119,6 +122,7 @@ impl Experiments {
             suspects,
             visits: Visits::default(),
             begun: None,
+            waiting: Vec::new(),
             dropped: BTreeSet::new(),
             raced_from: FIRST_LOOK,
             is_explained: false,
@@ -170,10 +174,14 @@ impl Experiments {
     /// What a visit takes, by those on record.
     fn visit_ns(&self, recording: &Recording) -> f64 {
         let nominal_ns = self.entry.as_ref().map_or(0, |entry| entry.nominal_ns) as f64;
-        let mut steps = recording.steps.iter().filter(|step| step.pass > 0);
-        let (Some(first), count) = (steps.next(), steps.clone().count() + 1) else { return nominal_ns };
-        let last = recording.steps.last().unwrap_or(first);
-        (last.at_ns + last.duration_ns).saturating_sub(first.at_ns) as f64 / count as f64
+        taken_ns(recording, |step| step.pass > 0).unwrap_or(nominal_ns)
+    }
+
+    /// What a visit of the warm-up of an experiment takes, which may be another one than of the plan as it stands.
+    fn probe_ns(&self, recording: &Recording) -> f64 {
+        let standing = self.standing();
+        let of_experiments = |step: &StepRecord| step.pass == 0 && !standing.contains(&step.case.arm);
+        taken_ns(recording, of_experiments).unwrap_or_else(|| self.visit_ns(recording))
     }
 
     /// The last block of a race of so many experiments.
@@ -183,33 +191,6 @@ impl Experiments {
 
     fn block_ns(&self, arms: usize, recording: &Recording) -> f64 {
         (arms as u64 * self.visits_each) as f64 * self.visit_ns(recording)
-    }
-
-    /// The experiments for what the recording shows signs of, as many as the budget can pay, from the lowest rung up.
-    fn begin(&mut self, recording: &Recording) -> BTreeSet<u32> {
-        let suspects = (self.suspects)(recording);
-        let compared = compare_arms(recording);
-        if compared.as_ref().is_some_and(|compared| compared.all_there().is_some()) {
-            return BTreeSet::new();
-        }
-        let base = compared.and_then(|compared| compared.base).map(|base| base.median);
-        let is_asked = |arm: &Arm| {
-            let is_suspect = arm.cause.as_ref().is_some_and(|cause| suspects.contains(cause));
-            is_suspect && !is_between(arm) && base.is_none_or(|base| is_near(arm, base))
-        };
-        let asked = (1..).zip(&self.plan.arms).filter(|(number, _)| !self.refused.contains(number));
-        let asked: Vec<(u32, &Arm)> = asked.filter(|(_, arm)| is_asked(arm)).collect();
-        let asked = first_of_each(&asked);
-        let left_ns = self.planned_ns() - recording.spent_ns() as f64;
-        let takes_ns = |count: usize| {
-            let race = f64::from(race_blocks(count, ALPHA)) * self.block_ns(3 + count, recording);
-            let confirmation = f64::from(CONFIRMATION_BLOCKS) * self.block_ns(2, recording);
-            race + confirmation + (PROBES * count) as f64 * self.visit_ns(recording)
-        };
-        let count = (0..=asked.len()).rev().find(|count| takes_ns(*count) <= left_ns).unwrap_or(0);
-        let slack = left_ns / takes_ns(count).max(1.0);
-        self.entry = self.entry.take().map(|entry| stretched(entry, slack, recording));
-        asked.into_iter().take(count).collect()
     }
 
     /// What is proved to gain less than the margin.
@@ -296,11 +277,25 @@ impl Experiments {
             self.chosen =
                 compare_arms(recording).map_or_else(BTreeSet::new, |compared| Self::winners(&compared));
         }
-        match self.chosen.len() > 1 && self.confirmed() < CONFIRMATION_BLOCKS {
+        if self.chosen.len() < 2 {
+            return self.look_again(recording);
+        }
+        match self.confirmed() < CONFIRMATION_BLOCKS {
             true => self.block(last + self.confirmed() + 1, Why::Confirm, &self.chosen),
             false => Vec::new(),
         }
     }
+}
+
+/// What such a step takes in the mean, until the next one begins; none where there is none.
+fn taken_ns(recording: &Recording, is_meant: impl Fn(&StepRecord) -> bool) -> Option<f64> {
+    let ends = recording.steps.iter().skip(1).map(|step| step.at_ns);
+    let last = recording.steps.last().map(|step| step.at_ns + step.duration_ns);
+    let all = recording.steps.iter().zip(ends.chain(last)).filter(|(step, _)| is_meant(step));
+    let (taken, count) = all.fold((0.0, 0), |(taken, count), (step, end)| {
+        (taken + end.saturating_sub(step.at_ns) as f64, count + 1)
+    });
+    (count > 0).then(|| taken / f64::from(count))
 }
 
 impl Planner for Experiments {
@@ -331,12 +326,14 @@ impl Planner for Experiments {
             return self.block(last + 1, Why::Block, &self.standing());
         }
         if self.begun.is_none() {
-            let begun = self.begin(recording);
-            let probes = self.probes(&begun);
-            self.begun = Some(begun);
-            if !probes.is_empty() {
-                return probes;
-            }
+            self.waiting = self.asked(recording);
+            let left_ns = self.planned_ns() - recording.spent_ns() as f64;
+            let slack = left_ns / self.takes_ns(self.fitting(recording), recording).max(1.0);
+            self.entry = self.entry.take().map(|entry| stretched(entry, slack, recording));
+        }
+        let probes = self.begin(recording);
+        if !probes.is_empty() {
+            return probes;
         }
         let racing = if self.hindering.is_none() { self.race(recording) } else { Vec::new() };
         if racing.is_empty() { self.hinder(recording) } else { racing }

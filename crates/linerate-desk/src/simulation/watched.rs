@@ -68,6 +68,7 @@ const SIGNS: &[(&str, Put)] = &[
         seen.last("snd_wnd", seen.window);
     }),
     ("congestion-window", |seen| seen.last("snd_cwnd", seen.window.div_ceil(SEGMENT))),
+    ("congestion", |seen| seen.last("snd_cwnd", seen.window.div_ceil(SEGMENT))),
     ("segments-lost", |seen| {
         let lost = seen.sender.moved["data_segs_out"].div_ceil(ONE_IN);
         seen.sender.moved.insert("total_retrans".into(), lost);
@@ -103,6 +104,10 @@ const SIGNS: &[(&str, Put)] = &[
         seen.sender.moved.insert("busy_time".into(), busy);
         // A made-up message takes microseconds.
         seen.last("rto", 1);
+    }),
+    ("unread-data", |seen| {
+        let half_ms = seen.sender.watched_ns / 2_000_000;
+        seen.receiver.last.insert("last_data_recv".into(), half_ms);
     }),
     ("foreign-bytes", |seen| {
         // As much again for somebody else.
@@ -205,7 +210,14 @@ fn sender((host, worker): (HostId, u32), moved: &Moved, (rtt_us, window): (u64, 
         ("max_pacing_rate", u64::MAX),
     ];
     let named = |all: &[(&str, u64)]| all.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-    SocketRecord { host, worker, moved: named(&counters), last: named(&levels), ..SocketRecord::default() }
+    SocketRecord {
+        host,
+        worker,
+        watched_ns: moved.ns,
+        moved: named(&counters),
+        last: named(&levels),
+        ..SocketRecord::default()
+    }
 }
 
 /// The signs of the causes that hold a case back.

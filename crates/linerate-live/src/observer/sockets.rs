@@ -20,18 +20,19 @@ const ONE_WAY: u64 = 2;
 /// So many segments may be left: the acknowledgement of the last ones may be held back (RFC 1122 section 4.2.3.2).
 const LEFT: u64 = 2;
 
-/// The connections as they were, one flow after the other.
-struct Sockets(Vec<Vec<u8>>);
+/// The connections as they were, one flow after the other, and when.
+struct Sockets(Vec<Vec<u8>>, Instant);
 
 /// Begins.
 pub(super) fn begin(watched: &Watched<'_>) -> Result<Option<Box<dyn Observer>>> {
     let before = watched.sockets.iter().map(|socket| Ok(read(socket)?)).collect::<Result<Vec<_>>>()?;
-    Ok(Some(Box::new(Sockets(before))))
+    Ok(Some(Box::new(Sockets(before, Instant::now()))))
 }
 
 impl Observer for Sockets {
     fn end(&mut self, watched: &Watched<'_>, seen: &mut Seen) -> Result<()> {
         let done = watched.sockets.iter().map(|socket| Ok(read(socket)?)).collect::<Result<Vec<_>>>()?;
+        let watched_ns = self.1.elapsed().as_nanos() as u64;
         if watched.settles {
             let sockets = watched.sockets.iter().zip(self.0.iter().zip(&done));
             let sending = sockets.filter(|(_, (before, done))| sends(before, done));
@@ -41,6 +42,7 @@ impl Observer for Sockets {
             seen.sockets.push(SocketRecord {
                 flow,
                 congestion_control: Some(congestion_control(socket)?),
+                watched_ns,
                 moved: tcp_info::moved(before, done),
                 drained: tcp_info::moved(done, &read(socket)?),
                 last: tcp_info::last(done),

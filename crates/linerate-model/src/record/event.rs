@@ -1,6 +1,7 @@
 //! The lines of a recording.
 
 use super::tally::Tally;
+use super::wire::is_zero;
 use super::{
     Addition, Calibration, Environment, HostDelta, Imported, KnobRefused, NotMeasured, Original, Source,
     UnavailableTransport, Unobserved, WireAudit,
@@ -297,6 +298,9 @@ pub struct SocketRecord {
     pub beside: bool,
     /// The congestion control in force.
     pub congestion_control: Option<String>,
+    /// How long it was watched, from before its warm-up until the last message was handed over or came; 0 where that is not known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub watched_ns: u64,
     /// Counters of `tcp_info` that moved until the last message was handed over or came, by the kernel's names without `tcpi_`.
     pub moved: BTreeMap<String, u64>,
     /// What they moved by after that, until all that stood in the send buffer was acknowledged.

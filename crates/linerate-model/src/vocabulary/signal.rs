@@ -22,15 +22,21 @@ pub const SIGNALS: &[SignalEntry] = &[
         source: "tcpi_segs_out of the receiver, tcpi_segs_in of the sender, include/uapi/linux/tcp.h",
     },
     SignalEntry {
+        name: "congestion",
+        what: "a path that is full, whatever else may bind",
+        rule: "the congestion window is full, segments are lost, or a queue stands: the bound congestion-window, or one of the signals segments-lost and standing-queue",
+        source: "D. Chiu and R. Jain, Computer Networks and ISDN Systems 17 (1989); include/uapi/linux/tcp.h",
+    },
+    SignalEntry {
         name: "cpu-busy",
         what: "a measuring thread that spends much of its time on the work",
-        rule: "the rate is at least 30 % of what the CPU of one end could carry",
+        rule: "the rate is at least 30 % of what the CPU of one end could carry in the time that it has it",
         source: "the bounds sender-cpu and receiver-cpu",
     },
     SignalEntry {
         name: "cpu-wait",
         what: "a measuring thread that waits for its CPU, which another one has",
-        rule: "of the trials of an end at least 5 % of the time, and the warning foreign-cpu or preempted",
+        rule: "of the trials of an end at least 5 % of the time, and the warning foreign-cpu or preempted; in a lab whose own wire takes CPU time, where others had the CPUs for at least half as long",
         source: "/proc/PID/task/TID/schedstat, the second number: Documentation/scheduler/sched-stats.rst",
     },
     SignalEntry {
@@ -54,13 +60,13 @@ pub const SIGNALS: &[SignalEntry] = &[
     SignalEntry {
         name: "idle-restarts",
         what: "a connection that rests longer than its congestion window lasts",
-        rule: "between messages it had nothing outstanding for longer than its retransmission timeout, and its host has tcp_slow_start_after_idle",
+        rule: "between messages it had nothing outstanding for longer than its retransmission timeout, and something for at least 5 % of the time, which is all that a better window could take away; and its host has tcp_slow_start_after_idle",
         source: "tcpi_busy_time, tcpi_rto, include/uapi/linux/tcp.h; RFC 2861",
     },
     SignalEntry {
         name: "idle-sender",
         what: "a connection that often had nothing to send",
-        rule: "data was outstanding in less than 80 % of the time that was measured",
+        rule: "data was outstanding in less than 80 % of the time, the warm-up included",
         source: "tcpi_busy_time, include/uapi/linux/tcp.h",
     },
     SignalEntry {
@@ -190,10 +196,16 @@ pub const SIGNALS: &[SignalEntry] = &[
         source: "IFLA_INFO_KIND, rtnetlink(7)",
     },
     SignalEntry {
+        name: "tunnel-cost",
+        what: "what a tunnel takes",
+        rule: "the signal cpu-busy, or the rate is within 1 % what is expected less the share that its headers take of each packet",
+        source: "tcpi_snd_mss, include/uapi/linux/tcp.h; the interface's MTU, rtnetlink(7)",
+    },
+    SignalEntry {
         name: "unread-data",
         what: "a receiver that reads on when all has long arrived",
-        rule: "the sender had handed over all, and had it acknowledged, in less than 80 % of the time that the receiver took",
-        source: "tcpi_busy_time, include/uapi/linux/tcp.h; both ends' own clocks",
+        rule: "nothing came any more for at least 20 % of the time that the receiver took to read: what its buffer held was left",
+        source: "tcpi_last_data_recv, include/uapi/linux/tcp.h; the receiver's own clock",
     },
 ];
 

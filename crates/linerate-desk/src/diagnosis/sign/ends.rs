@@ -1,10 +1,12 @@
 //! Signals that are read by setting the two ends of a path side by side.
 
-use super::{BUSY, LONGER_US, Shown, TIMES_THE_LEAST, carried, interface_fact, percent};
-use crate::plan::HostId;
+use super::super::wire::wire;
+use super::{CPU_BUSY, LONGER_US, Shown, TIMES_THE_LEAST, carried, interface_fact, percent};
+use crate::analysis::expected_bps;
+use crate::plan::{HostId, Role};
 use crate::record::{SocketRecord, StepRecord};
 use crate::unit::Nanoseconds;
-use crate::vocabulary::Does;
+use crate::vocabulary::{Does, Sign};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -12,6 +14,9 @@ use std::collections::BTreeSet;
 /// on their way when the ends are read.
 const ACKS_LOST: f64 = 0.02;
 const LEAST_ACKS: f64 = 50.0;
+
+/// Nothing comes any more for so much of the time that it takes to read, where a reader keeps up by its buffer alone.
+const UNREAD: f64 = 0.2;
 
 /// With less than so many segments in flight no queue makes a round trip long.
 const FEW_SEGMENTS: f64 = 2.0;
@@ -40,17 +45,35 @@ const TUNNELS: &[&str] = &[
     "xfrm",
 ];
 
+/// So near is a rate of which headers alone are missing.
+const ALL_BUT_HEADERS: f64 = 0.01;
+
 /// A tunnel carries the bytes that an interface below it does: so much of them at least.
 const CARRIES: f64 = 0.5;
 
 impl Shown<'_> {
-    /// That the receiver reads on when all has long arrived: the buffers of both ends held it.
+    /// That the receiver reads on when nothing comes any more: the buffers of both ends held it. Both by its own clock; the buffers
+    /// of one block hold what was sent in the one before it, so that when the sender was done says nothing of it.
     pub(super) fn unread(&self) -> Option<String> {
-        let handed_over = self.longest_ns(|does| does == Does::Sends)?;
-        let acknowledged = handed_over.max(1e3 * self.moved("busy_time"));
-        let share = acknowledged / self.longest_ns(|does| does == Does::Receives)?;
-        (share < BUSY)
-            .then(|| format!("all had arrived in {} of the time that it took to be read", percent(share)))
+        let receives = |one: &&Role| one.does == Does::Receives;
+        let of_step = |step: &&StepRecord| {
+            let of_end = |socket: &&SocketRecord| {
+                let is_its = |role: &Role| role.host == socket.host && role.worker == socket.worker;
+                step.roles.iter().filter(receives).any(is_its)
+            };
+            let last_came = |socket: &SocketRecord| socket.last.get("last_data_recv").copied();
+            let since_ms = step.sockets.iter().filter(of_end).filter_map(last_came).min()?;
+            let trial = self.trials().filter(|trial| trial.step == step.step).last()?;
+            let flows =
+                trial.roles.iter().filter(|role| role.does == Does::Receives).flat_map(|role| &role.flows);
+            let took_ns = flows.map(|flow| flow.duration_ns).max()?;
+            Some((1e6 * since_ms as f64, took_ns as f64))
+        };
+        let all = self.steps.iter().filter_map(of_step);
+        let (since, took) = all.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let share = since / took;
+        (share >= UNREAD)
+            .then(|| format!("for {} of the time that it took to read nothing came any more", percent(share)))
     }
 
     /// Segments that the receiving connections sent, most of which are acknowledgements, and that did not come in.
@@ -111,6 +134,21 @@ impl Shown<'_> {
             let below = if *name == busiest { String::new() } else { format!(" over {busiest}") };
             Some(format!("{name} of {host} is a tunnel ({kind}){below}"))
         })
+    }
+
+    /// What a tunnel takes: time of a busy CPU, or its headers, where they leave just that of what is expected.
+    pub(super) fn tunnel_cost(&self) -> Option<String> {
+        let of_headers = || {
+            let segment = self.last("snd_mss")?;
+            let below = wire(self.recording, self.layer).mtu? as f64 - (self.last("pmtu")? - segment);
+            let left = segment / below;
+            let expected = left * expected_bps(self.recording.plan()?)?;
+            let is_it = left < 1.0 && (self.measured / expected - 1.0).abs() <= ALL_BUT_HEADERS;
+            is_it.then(|| {
+                format!("the rate is what segments of {segment} B leave of what those of {below} B carry")
+            })
+        };
+        self.evidence(Sign::Signal(CPU_BUSY)).or_else(of_headers)
     }
 
     /// The MTUs of the ends, where they are not alike.

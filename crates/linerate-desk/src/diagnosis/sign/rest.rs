@@ -2,13 +2,16 @@
 
 use super::{Shown, kib, percent};
 use crate::plan::HostId;
-use crate::record::Trial;
+use crate::record::{HostDelta, SocketRecord, StepRecord};
 use crate::unit::Nanoseconds;
 use serde_json::Value;
 
 /// Whether a host lets the window shrink while a connection rests, and its routes, as its environment has them.
 const RESTARTS: &str = "net.ipv4.tcp_slow_start_after_idle";
 const ROUTES: &str = "routes";
+
+/// A window that begins better takes away, at most, the time in which data is outstanding: so much of all, or it is not worth a try.
+const OUTSTANDING: f64 = 0.05;
 
 /// How a route's initial window is written there, and the segments that are usual (RFC 6928).
 const INITIAL: &str = "InitCwnd(";
@@ -26,34 +29,56 @@ const PRESSURES: &str = "tcp.TCPMemoryPressures";
 const PUT_OFF: [&str; 2] = ["foreign-cpu", "preempted"];
 const WAITED: f64 = 0.05;
 
+/// The wire of a lab is the program's own: others had the CPUs for this share of what was waited at least.
+const OTHERS: f64 = 0.5;
+
 impl Shown<'_> {
     /// That the threads of an end waited for their CPU, of which no limit and no other end is the reason.
     pub(super) fn waits_for_cpu(&self) -> Option<String> {
         self.findings.iter().find(|finding| PUT_OFF.contains(&finding.code))?;
-        let share_of = |receives: bool| {
-            let roles =
-                self.trials().flat_map(|trial| &trial.roles).filter(|role| role.does.receives() == receives);
-            let times = roles.flat_map(|role| &role.flows).filter_map(|flow| {
-                let waited = flow.put_off_ns()?;
-                Some((waited as f64, waited.max(flow.duration_ns) as f64))
-            });
-            let (waited, all) = times.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-            waited / all
-        };
-        let share =
-            [true, false].map(share_of).into_iter().filter(|share| share.is_finite()).fold(0.0, f64::max);
-        (share >= WAITED)
+        let share = self.waited(true).max(self.waited(false));
+        let is_others = self.others_of_lab().is_none_or(|others| others >= OTHERS * share);
+        (share >= WAITED && is_others)
             .then(|| format!("the threads of an end waited for their CPU {} of the time", percent(share)))
+    }
+
+    /// For how much of its time an end waited for its CPU.
+    pub(super) fn waited(&self, receives: bool) -> f64 {
+        let roles =
+            self.trials().flat_map(|trial| &trial.roles).filter(|role| role.does.receives() == receives);
+        let times = roles.flat_map(|role| &role.flows).filter_map(|flow| {
+            let waited = flow.put_off_ns()?;
+            Some((waited as f64, waited.max(flow.duration_ns) as f64))
+        });
+        let (waited, all) = times.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        if all > 0.0 { waited / all } else { 0.0 }
+    }
+
+    /// What others than its programs and its wire had of the CPUs of a lab's machine, in parts of one CPU; none where no wire tells what
+    /// it took.
+    fn others_of_lab(&self) -> Option<f64> {
+        let of_step = |step: &&StepRecord| {
+            let wire_ns = step.wire.as_ref()?.cpu_ns as f64;
+            let wall_ns = step.hosts.iter().map(|host| host.wall_ns).max()? as f64;
+            let busy = |host: &HostDelta| host.busy_ns.values().map(|ns| *ns as f64).sum();
+            let busy_ns = step.hosts.iter().map(busy).fold(0.0, f64::max);
+            let own_ns: f64 = step.hosts.iter().map(|host| host.own_ns as f64).sum();
+            Some((busy_ns - own_ns - wire_ns, wall_ns))
+        };
+        let steps = self.steps.iter().filter_map(of_step);
+        let (others, wall) = steps.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        (wall > 0.0).then(|| others / wall)
     }
 
     /// Rests between messages that outlast the congestion window.
     pub(super) fn restarts(&self) -> Option<String> {
         let host = self.layer.from.as_ref()?.single()?;
         let is_on = self.fact(host, RESTARTS).and_then(Value::as_u64) == Some(1);
-        let rested_ns = self.timed_ns()? - 1e3 * self.moved("busy_time");
+        let (rested_ns, watched_ns) = (self.rested_ns()?, self.watched_ns()?);
         let each_ns = rested_ns / self.messages()?;
         let timeout_ns = 1e3 * self.last("rto")?;
-        (is_on && each_ns > timeout_ns).then(|| {
+        let is_worth = watched_ns - rested_ns >= OUTSTANDING * watched_ns;
+        (is_on && is_worth && each_ns > timeout_ns).then(|| {
             format!(
                 "between messages {} without data outstanding, where the congestion window of {} shrinks after {}",
                 Nanoseconds(each_ns).rounded(2),
@@ -63,15 +88,25 @@ impl Shown<'_> {
         })
     }
 
-    /// Messages of the timed blocks.
-    fn messages(&self) -> Option<f64> {
-        let of_trial = |trial: &Trial| {
-            let keeping = trial.roles.iter().filter(|role| role.does.keeps_time());
-            let bytes: u64 = keeping.flat_map(|role| &role.flows).map(|flow| flow.bytes).sum();
-            bytes as f64 / trial.block.message_bytes.max(1) as f64
-        };
-        let sum: f64 = self.trials().map(of_trial).sum();
+    /// For how long connections were watched, all that stood in their send buffers included.
+    pub(super) fn watched_ns(&self) -> Option<f64> {
+        let drained_us = |socket: &SocketRecord| socket.drained.get("busy_time").copied().unwrap_or(0);
+        let of_socket = |socket: &SocketRecord| socket.watched_ns as f64 + 1e3 * drained_us(socket) as f64;
+        let known = self.senders().filter(|socket| socket.watched_ns > 0);
+        let sum: f64 = known.map(of_socket).sum();
         (sum > 0.0).then_some(sum)
+    }
+
+    /// For how much of that no data was outstanding.
+    pub(super) fn rested_ns(&self) -> Option<f64> {
+        Some(self.watched_ns()? - 1e3 * self.moved("busy_time"))
+    }
+
+    /// Messages that crossed meanwhile.
+    fn messages(&self) -> Option<f64> {
+        let message_bytes = self.trials().map(|trial| trial.block.message_bytes).max()?;
+        let count = self.moved("bytes_sent") / message_bytes.max(1) as f64;
+        (count > 0.0).then_some(count)
     }
 
     /// A route of the sender that lets connections begin with little.

@@ -6,8 +6,8 @@ use crate::diagnosis::{CauseVerdict, Grade, diagnose, suspects};
 use crate::plan::{
     Arm, ArmKind, Comparison, Metric, Plan, PlantedCause, Rungs, View, Why, World, experiments, hindrances,
 };
-use crate::record::{Event, Recording};
-use crate::schedule::search_of;
+use crate::record::{Event, Flow, Recording, WireAudit};
+use crate::schedule::{Suspects, search_of};
 use crate::vocabulary::{CAUSES, Cause, Rung};
 use std::collections::BTreeSet;
 
@@ -69,6 +69,11 @@ pub(super) fn plan(world: &World, base: &[&str], budget_s: u64) -> Plan {
 
 /// The recording of a whole search.
 pub(super) fn searched(plan: &Plan, world: &World, seed: u64) -> Recording {
+    searched_by(suspects, plan, world, seed)
+}
+
+/// By those signs.
+fn searched_by(suspects: Suspects, plan: &Plan, world: &World, seed: u64) -> Recording {
     let plan = Plan { seed, ..plan.clone() };
     let mut simulation = Simulation::new(&plan, world, seed);
     let mut recording = super::headed(&plan);
@@ -259,18 +264,48 @@ fn a_path_that_has_all_is_healthy_where_a_control_fails() {
 fn threads_that_seldom_wait_are_no_sign_of_other_work() {
     let world = world(&[]);
     let whole = searched(&plan(&world, &[], 90), &world, 5);
-    let suspected = |percent: u64| {
-        let mut recording = whole.clone();
-        for trial in &mut recording.trials {
-            for flow in trial.roles.iter_mut().flat_map(|role| &mut role.flows) {
-                flow.run_delay_ns = Some(flow.duration_ns * percent / 100);
-                flow.involuntary_switches = 3;
-                flow.voluntary_switches = 0;
+    let suspected = |percent: u64| suspects(&waiting(&whole, percent)).contains("foreign-work");
+    assert_eq!([0, 3, 8].map(suspected), [false, false, true]);
+    // A lab's own wire is no other work.
+    let mut with_wire = waiting(&whole, 60);
+    let mut suspected = |of_wire: u64| {
+        for step in &mut with_wire.steps {
+            let wall_ns = step.hosts[0].wall_ns.max(1000);
+            step.wire = Some(WireAudit { wall_ns, cpu_ns: wall_ns * of_wire / 100, ..WireAudit::default() });
+            for host in &mut step.hosts {
+                host.busy_ns = [(0, wall_ns), (1, wall_ns)].into();
+                // Both ends, and what is left for the wire or for others.
+                (host.wall_ns, host.own_ns) = (wall_ns, wall_ns * 7 / 10);
             }
         }
-        suspects(&recording).contains("foreign-work")
+        suspects(&with_wire).contains("foreign-work")
     };
-    assert_eq!([0, 3, 8].map(suspected), [false, false, true]);
+    assert_eq!([0, 55].map(&mut suspected), [true, false]);
+}
+
+/// All threads wait for their CPU so much of their time.
+fn waiting(whole: &Recording, percent: u64) -> Recording {
+    let mut recording = whole.clone();
+    for flow in flows(&mut recording) {
+        flow.run_delay_ns = Some(flow.duration_ns * percent / 100);
+        flow.involuntary_switches = 3;
+        flow.voluntary_switches = 0;
+    }
+    recording
+}
+
+fn flows(recording: &mut Recording) -> impl Iterator<Item = &mut Flow> {
+    recording.trials.iter_mut().flat_map(|trial| &mut trial.roles).flat_map(|role| &mut role.flows)
+}
+
+/// A thread that runs or waits to run all the time is at its limit, whoever has its CPU meanwhile.
+#[test]
+fn of_a_cpu_that_others_have_the_rest_binds() {
+    let world = world(&[]);
+    let mut whole = searched(&plan(&world, &[], 90), &world, 5);
+    flows(&mut whole).for_each(|flow| flow.cpu_ns = flow.duration_ns / 20);
+    let suspected = |percent: u64| suspects(&waiting(&whole, percent)).contains("small-writes");
+    assert_eq!([0, 50, 90].map(suspected), [false, false, true]);
 }
 
 /// Acknowledgements that come home behind the last message come, too.
@@ -284,6 +319,94 @@ fn what_comes_while_a_buffer_drains_is_not_lost() {
         socket.drained.insert("segs_in".into(), came);
     }
     assert!(!suspects(&recording).contains("reverse-loss"), "half came, and half behind");
+}
+
+/// A full link that lacks what a tunnel's headers take lacks nothing else.
+#[test]
+fn what_the_headers_of_a_tunnel_take_is_told() {
+    let world = world(&[("tunnel", 1.01)]);
+    let base = |plan: &Plan| compare_arms(&searched(plan, &world, 5)).unwrap().base.unwrap().median;
+    let bps = base(&plan(&world, &[], 90));
+    let grade = |missing: f64| {
+        let mut plan = plan(&world, &[], 90);
+        let View::Comparison { design, .. } = &mut plan.view else { panic!() };
+        design.against_bps = Some(bps / missing);
+        let mut recording = searched(&plan, &world, 5);
+        // No thread is busy, and segments are as small as a tunnel of 50 B a packet makes them.
+        flows(&mut recording).for_each(|flow| flow.cpu_ns = flow.duration_ns / 20);
+        for socket in recording.steps.iter_mut().flat_map(|step| &mut step.sockets) {
+            socket.last.extend([("snd_mss".into(), 1398), ("pmtu".into(), 1450)]);
+        }
+        causes(&recording).into_iter().find(|one| one.cause == "tunnel").map(|one| one.grade)
+    };
+    assert_eq!(grade(1398.0 / 1448.0), Some(Grade::Consistent));
+    assert_eq!(grade(0.9), Some(Grade::NotTested), "that is more than they take");
+}
+
+/// A window that is full of what a busy receiver has not read yet is no small one.
+#[test]
+fn a_busy_receiver_s_window_is_no_small_one() {
+    let world = world(&[("small-receive-window", 1.3)]);
+    let whole = searched(&plan(&world, &[], 90), &world, 5);
+    let suspected = |[busy, waited]: [u64; 2]| {
+        let mut recording = whole.clone();
+        flows(&mut recording).for_each(|flow| flow.cpu_ns = flow.duration_ns * busy / 100);
+        for socket in recording.steps.iter_mut().flat_map(|step| &mut step.sockets) {
+            let all = socket.moved.get("busy_time").copied().unwrap_or(0);
+            socket.moved.insert("rwnd_limited".into(), all * waited / 100);
+        }
+        suspects(&recording).contains("small-receive-window")
+    };
+    assert_eq!([[10, 0], [10, 40], [90, 40], [90, 80]].map(suspected), [false, true, false, true]);
+}
+
+/// What comes now and then is not seen in the first blocks; time is left when nothing of them won.
+#[test]
+fn a_sign_that_comes_late_is_looked_at_again() {
+    let world = world(&[("packet-loss", 1.5)]);
+    let late: Suspects = |recording| {
+        let are_few = recording.trials.iter().all(|trial| trial.pass < 9);
+        if are_few { BTreeSet::new() } else { suspects(recording) }
+    };
+    let recording = searched_by(late, &plan(&world, &[], 90), &world, 3);
+    let found = causes(&recording);
+    assert_eq!(faults(&found, Grade::Proved), ["packet-loss"], "{found:#?}");
+    assert!(recording.spent_ns() <= 90 * SECOND_NS, "{}", recording.spent_ns());
+}
+
+/// A block that the buffers hold is read from them when nothing comes any more.
+#[test]
+fn a_reader_that_keeps_up_by_its_buffer_is_suspected() {
+    let world = world(&[]);
+    let whole = searched(&plan(&world, &[], 90), &world, 5);
+    let suspected = |percent: u64| {
+        let mut recording = whole.clone();
+        for step in &mut recording.steps {
+            let took_ns = step.sockets.iter().map(|socket| socket.watched_ns).max().unwrap_or(0);
+            for socket in &mut step.sockets {
+                socket.last.insert("last_data_recv".into(), took_ns * percent / 100 / 1_000_000);
+            }
+        }
+        suspects(&recording).contains("slow-reader")
+    };
+    assert_eq!([0, 5, 50].map(suspected), [false, false, true]);
+}
+
+/// What a warm-up sends is no part of what a block's time is set beside.
+#[test]
+fn a_warm_up_hides_no_rests() {
+    let world = world(&[]);
+    let mut whole = searched(&plan(&world, &[], 90), &world, 5);
+    flows(&mut whole).for_each(|flow| flow.cpu_ns = flow.duration_ns / 20);
+    let suspected = |percent: u64| {
+        let mut recording = whole.clone();
+        for socket in recording.steps.iter_mut().flat_map(|step| &mut step.sockets) {
+            socket.watched_ns *= 6;
+            socket.moved.insert("busy_time".into(), socket.watched_ns * percent / 100 / 1000);
+        }
+        suspects(&recording).contains("slow-source")
+    };
+    assert_eq!([95, 50].map(suspected), [false, true]);
 }
 
 #[test]

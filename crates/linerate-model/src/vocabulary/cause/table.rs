@@ -52,7 +52,7 @@ pub const CAUSES: &[Cause] = &[
     Cause {
         name: "tunnel",
         what: "a tunnel, which wraps each packet in another one",
-        signs: &[Signal("tunnel"), Signal("cpu-busy")],
+        signs: &[Signal("tunnel"), Signal("tunnel-cost")],
         fix: "an MTU of the links below that is larger by the tunnel's headers; offloads that know it: ethtool -k IFACE | grep tnl; several connections, which several CPUs unwrap; or no tunnel where nobody needs it",
         source: "RFC 7348; Documentation/networking/vxlan.rst; segmentation-offloads.rst, UDP tunnels",
         ..FAULT
@@ -137,7 +137,7 @@ pub const CAUSES: &[Cause] = &[
     Cause {
         name: "competing-flow",
         what: "other flows on the path, which take their share of it",
-        signs: &[Warning("foreign-bytes"), Bound("congestion-window")],
+        signs: &[Warning("foreign-bytes"), Signal("congestion")],
         fix: "give the flows times or paths of their own, or a queue that shares by weight at the bottleneck: fq_codel, cake, htb",
         source: "D. Chiu and R. Jain, Computer Networks and ISDN Systems 17 (1989); RFC 8290",
         ..FAULT
