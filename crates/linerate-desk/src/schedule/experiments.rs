@@ -43,6 +43,9 @@ const PROBES: usize = 2;
 /// The most visits of an arm in a block, which are short: what differs from visit to visit is more than what differs within.
 const MOST_VISITS: u64 = 24;
 
+/// So many times what was planned, a visit is planned anew.
+const SLOWER: f64 = 2.0;
+
 /// Experiments that the pace leaves room for, and the share of the budget that they may take with the plan as it stands.
 const USUAL: u64 = 8;
 const RACE_SHARE: f64 = 0.6;
@@ -318,6 +321,14 @@ impl Planner for Experiments {
             let least_ns = least_visit_ns(&entry, recording);
             self.entry = Some(entry);
             self.visits_each = self.pace(least_ns);
+        }
+        // Of a starved end one takes far longer than its warm-up let expect.
+        if last == 1 {
+            let visit_ns = self.visit_ns(recording);
+            let is_slow =
+                self.entry.as_ref().is_some_and(|entry| visit_ns > SLOWER * entry.nominal_ns as f64);
+            let pace = if is_slow { self.pace(visit_ns as u64) } else { self.visits_each };
+            self.visits_each = self.visits_each.min(pace);
         }
         if recording.spent_ns() as f64 + self.block_ns(2, recording) > self.budget_ns() as f64 {
             return Vec::new();
