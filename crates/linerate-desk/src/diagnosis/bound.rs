@@ -152,8 +152,13 @@ pub(super) fn stream_steps<'r>(recording: &'r Recording, layer: &Layer) -> Vec<&
 
 /// The connections of a step at the ends that send.
 pub(super) fn senders(step: &StepRecord) -> impl Iterator<Item = &SocketRecord> {
-    step.sockets.iter().filter(|socket| {
-        let sends = |role: &&crate::plan::Role| role.does == Does::Sends;
-        step.roles.iter().filter(sends).any(|role| role.host == socket.host && role.worker == socket.worker)
+    of_ends(step, Does::Sends)
+}
+
+/// Those at the ends that do so.
+pub(super) fn of_ends(step: &StepRecord, does: Does) -> impl Iterator<Item = &SocketRecord> {
+    step.sockets.iter().filter(move |socket| {
+        let mut meant = step.roles.iter().filter(|role| role.does == does);
+        meant.any(|role| role.host == socket.host && role.worker == socket.worker)
     })
 }

@@ -1,7 +1,7 @@
 //! What the recording says about hosts and interfaces.
 
 use crate::plan::{Case, HostId};
-use crate::record::{HostFacts, MOST_ADDRESSES, NotMeasured, Recording, StepRecord};
+use crate::record::{HostDelta, HostFacts, MOST_ADDRESSES, NotMeasured, Recording, StepRecord};
 use crate::vocabulary::{Pattern, Place, Rung};
 use core::net::{IpAddr, SocketAddr};
 use serde_json::Value;
@@ -52,6 +52,13 @@ pub(super) fn interface_fact<'r>(
 ) -> Option<&'r Value> {
     let facts = self::host(recording, host)?.environment.interfaces.get(interface)?;
     facts.get(name).filter(|value| !value.is_null())
+}
+
+/// Busy time of the CPUs of hosts of one machine that is not this program's: both see the same CPUs.
+pub(super) fn foreign_ns<'r>(deltas: impl Iterator<Item = &'r HostDelta> + Clone) -> f64 {
+    let busy = |delta: &HostDelta| delta.busy_ns.values().map(|ns| *ns as f64).sum();
+    let own: f64 = deltas.clone().map(|delta| delta.own_ns as f64).sum();
+    deltas.map(busy).fold(0.0, f64::max) - own
 }
 
 /// What each interface of a host carried during some steps.

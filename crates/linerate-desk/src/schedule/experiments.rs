@@ -161,6 +161,11 @@ impl Experiments {
         controls.map(|(number, _)| number).chain([0]).collect()
     }
 
+    /// What an arm is an experiment for.
+    fn cause_of(&self, arm: u32) -> Option<&str> {
+        self.plan.arms.get((arm as usize).wrapping_sub(1))?.cause.as_deref()
+    }
+
     /// The last block so far that counts.
     fn last_block(&self) -> u32 {
         let blocks = self.visits.iter().filter(|visit| visit.why == Why::Block);

@@ -198,7 +198,7 @@ pub const SIGNALS: &[SignalEntry] = &[
     SignalEntry {
         name: "tunnel-cost",
         what: "what a tunnel takes",
-        rule: "the signal cpu-busy, or the rate is within 1 % what is expected less the share that its headers take of each packet",
+        rule: "the signal cpu-busy, or the rate is within 1 % of what is expected less the share that its headers take of each packet",
         source: "tcpi_snd_mss, include/uapi/linux/tcp.h; the interface's MTU, rtnetlink(7)",
     },
     SignalEntry {

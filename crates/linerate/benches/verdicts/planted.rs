@@ -33,9 +33,6 @@ pub const PATHS: &[&str] = &[
 pub const NOTHING: &[&str] = &[HEALTHY];
 const WINDOWS: &[&str] = &["small-buffers", "small-receive-window", "small-send-buffer"];
 
-/// Nothing, or on a way that became so long that the kernel's own buffers do not hold what is in flight what larger ones win.
-const LONGER: &[&str] = &[HEALTHY, "small-buffers", "small-receive-window", "small-send-buffer"];
-
 /// Every fault of the list, and what programs set.
 pub const FAULTS: &[Planted] = &[
     Planted {
@@ -66,12 +63,12 @@ pub const FAULTS: &[Planted] = &[
     Planted {
         fault: "delay",
         options: |s| fault(format!("delay={:.1}ms", between(1.0, 10.0, s))),
-        causes: LONGER,
+        causes: NOTHING,
     },
     Planted {
         fault: "asymmetric-delay",
         options: |s| fault(format!("asymmetric-delay={:.1}ms", between(1.0, 10.0, s))),
-        causes: LONGER,
+        causes: NOTHING,
     },
     Planted {
         fault: "mtu-black-hole",

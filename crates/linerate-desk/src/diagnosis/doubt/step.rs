@@ -2,7 +2,7 @@
 
 use super::crossing::{bytes_not_crossed, foreign_bytes, super_packets};
 use super::{Check, Context, count, percent, quota};
-use crate::diagnosis::facts::{busiest_interface, host, interface_fact};
+use crate::diagnosis::facts::{busiest_interface, foreign_ns, host, interface_fact};
 use crate::record::{HostDelta, StepRecord};
 use crate::unit::{Nanoseconds, significant};
 use crate::vocabulary::{Place, Rung, Wait};
@@ -182,12 +182,9 @@ fn foreign_cpu(context: &Context, _: usize, step: &StepRecord) -> Option<f64> {
     if place(step) != Some(Place::InHost) || context.is_throttled || quota::is_throttled(step) {
         return None;
     }
-    let shares = machines(context, step).into_values().filter_map(|deltas| {
-        let busy = |delta: &&HostDelta| delta.busy_ns.values().map(|ns| *ns as f64).sum::<f64>();
-        let busy = deltas.iter().map(busy).fold(0.0, f64::max);
-        let own: f64 = deltas.iter().map(|delta| delta.own_ns as f64).sum();
-        machine_share(&deltas, busy - own)
-    });
+    let shares = machines(context, step)
+        .into_values()
+        .filter_map(|deltas| machine_share(&deltas, foreign_ns(deltas.iter().copied())));
     shares.reduce(f64::max)
 }
 

@@ -1,9 +1,10 @@
 //! Signals that are read by setting the two ends of a path side by side.
 
+use super::super::bound::of_ends;
 use super::super::wire::wire;
 use super::{CPU_BUSY, LONGER_US, Shown, TIMES_THE_LEAST, carried, interface_fact, percent};
 use crate::analysis::expected_bps;
-use crate::plan::{HostId, Role};
+use crate::plan::HostId;
 use crate::record::{SocketRecord, StepRecord};
 use crate::unit::Nanoseconds;
 use crate::vocabulary::{Does, Sign};
@@ -55,18 +56,12 @@ impl Shown<'_> {
     /// That the receiver reads on when nothing comes any more: the buffers of both ends held it. Both by its own clock; the buffers
     /// of one block hold what was sent in the one before it, so that when the sender was done says nothing of it.
     pub(super) fn unread(&self) -> Option<String> {
-        let receives = |one: &&Role| one.does == Does::Receives;
         let of_step = |step: &&StepRecord| {
-            let of_end = |socket: &&SocketRecord| {
-                let is_its = |role: &Role| role.host == socket.host && role.worker == socket.worker;
-                step.roles.iter().filter(receives).any(is_its)
-            };
             let last_came = |socket: &SocketRecord| socket.last.get("last_data_recv").copied();
-            let since_ms = step.sockets.iter().filter(of_end).filter_map(last_came).min()?;
+            let since_ms = of_ends(step, Does::Receives).filter_map(last_came).min()?;
             let trial = self.trials().filter(|trial| trial.step == step.step).last()?;
-            let flows =
-                trial.roles.iter().filter(|role| role.does == Does::Receives).flat_map(|role| &role.flows);
-            let took_ns = flows.map(|flow| flow.duration_ns).max()?;
+            let reading = trial.roles.iter().filter(|role| role.does == Does::Receives);
+            let took_ns = reading.flat_map(|role| &role.flows).map(|flow| flow.duration_ns).max()?;
             Some((1e6 * since_ms as f64, took_ns as f64))
         };
         let all = self.steps.iter().filter_map(of_step);

@@ -1,9 +1,12 @@
 //! Signals of connections that rest between messages, and of what they begin again with; of ends that are put behind others.
 
+use super::super::bound::of_ends;
+use super::super::facts::foreign_ns;
 use super::{Shown, kib, percent};
 use crate::plan::HostId;
-use crate::record::{HostDelta, SocketRecord, StepRecord};
+use crate::record::{SocketRecord, StepRecord};
 use crate::unit::Nanoseconds;
+use crate::vocabulary::Does;
 use serde_json::Value;
 
 /// Whether a host lets the window shrink while a connection rests, and its routes, as its environment has them.
@@ -60,10 +63,7 @@ impl Shown<'_> {
         let of_step = |step: &&StepRecord| {
             let wire_ns = step.wire.as_ref()?.cpu_ns as f64;
             let wall_ns = step.hosts.iter().map(|host| host.wall_ns).max()? as f64;
-            let busy = |host: &HostDelta| host.busy_ns.values().map(|ns| *ns as f64).sum();
-            let busy_ns = step.hosts.iter().map(busy).fold(0.0, f64::max);
-            let own_ns: f64 = step.hosts.iter().map(|host| host.own_ns as f64).sum();
-            Some((busy_ns - own_ns - wire_ns, wall_ns))
+            Some((foreign_ns(step.hosts.iter()) - wire_ns, wall_ns))
         };
         let steps = self.steps.iter().filter_map(of_step);
         let (others, wall) = steps.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
@@ -102,11 +102,12 @@ impl Shown<'_> {
         Some(self.watched_ns()? - 1e3 * self.moved("busy_time"))
     }
 
-    /// Messages that crossed meanwhile.
+    /// Messages that came meanwhile.
     fn messages(&self) -> Option<f64> {
         let message_bytes = self.trials().map(|trial| trial.block.message_bytes).max()?;
-        let count = self.moved("bytes_sent") / message_bytes.max(1) as f64;
-        (count > 0.0).then_some(count)
+        let receivers = self.steps.iter().flat_map(|step| of_ends(step, Does::Receives));
+        let bytes: u64 = receivers.filter_map(|socket| socket.moved.get("bytes_received")).sum();
+        (bytes > 0).then(|| bytes as f64 / message_bytes.max(1) as f64)
     }
 
     /// A route of the sender that lets connections begin with little.

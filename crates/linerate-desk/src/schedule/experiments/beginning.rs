@@ -66,12 +66,10 @@ impl Experiments {
         if self.is_explained {
             return Vec::new();
         }
-        let cause_of =
-            |number: &u32| self.plan.arms.get((*number as usize).wrapping_sub(1))?.cause.as_deref();
         let begun = self.begun.clone().unwrap_or_default();
-        let tried: BTreeSet<&str> = begun.iter().filter_map(cause_of).collect();
-        let is_new = |number: &u32| {
-            let cause = cause_of(number).and_then(Cause::named);
+        let tried: BTreeSet<&str> = begun.iter().filter_map(|arm| self.cause_of(*arm)).collect();
+        let is_new = |arm: &u32| {
+            let cause = self.cause_of(*arm).and_then(Cause::named);
             cause.is_some_and(|cause| cause.is_fault && !tried.contains(cause.name))
         };
         let waiting = self.asked(recording).into_iter().filter(is_new).collect();

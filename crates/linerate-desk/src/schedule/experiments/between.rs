@@ -15,9 +15,8 @@ impl Experiments {
         let Some(begun) = self.begun.clone() else { return Vec::new() };
         let between: BTreeSet<u32> = finer(&self.plan, compared).difference(&self.refused).copied().collect();
         let count = between.difference(&begun).count();
-        let cause_of = |arm: &u32| self.plan.arms.get((*arm as usize).wrapping_sub(1))?.cause.as_deref();
-        let its_cause = between.first().and_then(cause_of);
-        let is_spent = |arm: &&u32| self.dropped.contains(arm) || cause_of(arm) == its_cause;
+        let its_cause = between.first().and_then(|arm| self.cause_of(*arm));
+        let is_spent = |arm: &&u32| self.dropped.contains(arm) || self.cause_of(**arm) == its_cause;
         let spent: BTreeSet<u32> = begun.iter().filter(is_spent).copied().collect();
         let racing = self.standing().len() + begun.len() - spent.len() + count;
         let race = f64::from(race_blocks(begun.len() + count, ALPHA)) * self.block_ns(racing, recording);
